@@ -1,0 +1,46 @@
+import type { NewJob } from '../driver.js';
+import { isQueueError, QueueError } from '../errors.js';
+import { checkDelay, checkMaxAttempts, checkPriority, checkText, checkUnique, kindOf } from '../limits.js';
+import { encodePayload } from '../payload.js';
+
+/** A new job, checked and encoded: nothing about it can be refused any more, so the first statement may be sent. */
+export interface EncodedJob {
+  readonly name: string;
+  readonly payloadJson: string;
+  readonly delay: number;
+  readonly queue: string;
+  readonly priority: number;
+  readonly unique: string | null;
+  readonly maxAttempts: number;
+}
+
+/** Checks a job against every limit and encodes its payload. Throws `invalid_text`, `invalid_number`, `payload_…`. */
+export function encodeJob(job: NewJob, maxPayloadBytes?: number): EncodedJob {
+  if (typeof job !== 'object' || job === null) {
+    throw new QueueError('invalid_option', `A job to push has to be an object; got ${kindOf(job)}`);
+  }
+  return {
+    name: checkText('name', job.name),
+    queue: checkText('queue', job.queue),
+    unique: checkUnique(job.unique),
+    delay: checkDelay(job.delay),
+    priority: checkPriority(job.priority),
+    maxAttempts: checkMaxAttempts(job.maxAttempts),
+    payloadJson: encodePayload(job.payload, maxPayloadBytes),
+  };
+}
+
+/** `encodeJob` for a batch; what is refused is named by its place in the list. Nothing has been stored by then. */
+export function encodeJobs(jobs: readonly NewJob[], maxPayloadBytes?: number): EncodedJob[] {
+  if (!Array.isArray(jobs)) {
+    throw new QueueError('invalid_option', `The jobs to push have to be a list; got ${kindOf(jobs)}`);
+  }
+  return Array.from(jobs, (job, index) => {
+    try {
+      return encodeJob(job, maxPayloadBytes);
+    } catch (error) {
+      if (!isQueueError(error)) throw error;
+      throw new QueueError(error.code, `jobs[${index}]: ${error.message}`, { cause: error });
+    }
+  });
+}

@@ -1,0 +1,213 @@
+import { backoffDelay } from '../backoff.js';
+import { errorDetail, PlainFailure } from '../error-detail.js';
+import { QueueError } from '../errors.js';
+import { type Attempt, jobRef } from './attempt.js';
+import type { Clock } from './clock.js';
+import type { DriverCalls } from './driver-calls.js';
+import type { Emit } from './emitter.js';
+import type { WorkSource } from './options.js';
+import type { Outcome } from './run-job.js';
+
+/** What a job comes to beyond what its handler did. */
+export type Ending = Outcome | { readonly type: 'poison' } | { readonly type: 'put_back' };
+
+const POISON = 'The worker running the last attempt died or lost its claim';
+const PUT_BACK = 'The worker left before the job was done';
+
+// The third failure in a row of a write that carries an error text may be the text's fault.
+const TRIES_WITH_TEXT = 2;
+const UNSTORABLE = 'The error could not be stored';
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+
+export interface RecorderOptions {
+  readonly source: WorkSource;
+  readonly calls: DriverCalls;
+  readonly clock: Clock;
+  readonly claimMs: number;
+  readonly emit: Emit;
+}
+
+type Write = {
+  readonly outcome: 'done' | 'released' | 'retried' | 'failed';
+  /** Sends it; `text` false: with a constant in place of the error's text. True: it acted. */
+  readonly send: (text: boolean) => Promise<boolean>;
+  /** Tells that it was written. */
+  readonly tell: () => void;
+  /** What no match means: `lost`, or, after `complete(tx)`, that the transaction committed. */
+  readonly noMatch: 'lost' | 'committed';
+};
+
+/**
+ * Writes how jobs ended. A write that fails is tried again while the claim lasts, and then reported; it never throws.
+ * Deletions that are ready in the same turn of the event loop, or while another is under way, go together.
+ */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  #ready: { readonly attempt: Attempt; readonly settled: (isWritten: boolean | null) => void }[] = [];
+  #isFlushing = false;
+  #isClosed = false;
+  /** What is being written, and how to wake it from the pause before another try. */
+  readonly #writing = new Map<Attempt, { readonly write: Write; wake: () => void }>();
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the outcome is written, was refused by the fence, or had to be given up. */
+  async record(attempt: Attempt, ending: Ending): Promise<void> {
+    const write = this.#plan(attempt, ending);
+    this.#writing.set(attempt, { write, wake: () => {} });
+    if (ending.type === 'done') {
+      const deleted = await this.#deleteTogether(attempt);
+      if (deleted === null) await this.#write(attempt, write, 1);
+      else this.#tell(attempt, write, deleted);
+    } else {
+      // As a deletion does: a job that comes back at once, on a store that answers at once, would else keep timers and
+      // signals out for ever.
+      await nextTurn();
+      await this.#write(attempt, write, 0);
+    }
+    this.#writing.delete(attempt);
+  }
+
+  /** The worker leaves now: what is not written by then is reported, and not tried again. */
+  close(): void {
+    this.#isClosed = true;
+    const error = new QueueError('call_timeout', 'The worker left before the store had answered');
+    for (const [attempt, { write, wake }] of this.#writing) {
+      this.#options.emit('job_unrecorded', { job: jobRef(attempt), outcome: write.outcome, error });
+      wake();
+    }
+  }
+
+  #plan(attempt: Attempt, ending: Ending): Write {
+    const { calls, clock, emit } = this.#options;
+    const job = jobRef(attempt);
+    const elapsedMs = clock.monotonicMs() - attempt.startedMs;
+    const done = () => emit('job_done', { job, elapsedMs });
+    switch (ending.type) {
+      case 'done':
+        return { outcome: 'done', send: () => calls.delete(attempt.job), tell: done, noMatch: 'lost' };
+      case 'released':
+        return this.#release(attempt, ending.delay, '', () =>
+          emit('job_released', { job, delay: ending.delay, why: 'handler' }),
+        );
+      case 'put_back':
+        return this.#release(attempt, 0, PUT_BACK, () => emit('job_released', { job, delay: 0, why: 'shutdown' }));
+      case 'poison':
+        return this.#fail(attempt, new PlainFailure(POISON), POISON, 0);
+      case 'completed':
+        return { ...this.#thrown(attempt, ending.error, elapsedMs), noMatch: 'committed' };
+      default:
+        return this.#thrown(attempt, ending.error, elapsedMs);
+    }
+  }
+
+  #thrown(attempt: Attempt, error: unknown, elapsedMs: number): Write {
+    const detail = errorDetail(error);
+    if (attempt.job.isLastAttempt()) return this.#fail(attempt, error, detail, elapsedMs);
+    const delay = this.#backoff(attempt);
+    const tell = () => this.#options.emit('job_retried', { job: jobRef(attempt), delay, error, elapsedMs });
+    return { ...this.#release(attempt, delay, detail, tell), outcome: 'retried' };
+  }
+
+  #release(attempt: Attempt, delay: number, detail: string, tell: () => void): Write {
+    const send = (text: boolean) =>
+      this.#options.calls.release(attempt.job, delay, text || detail === '' ? detail : UNSTORABLE);
+    return { outcome: 'released', send, tell, noMatch: 'lost' };
+  }
+
+  #fail(attempt: Attempt, error: unknown, detail: string, elapsedMs: number): Write {
+    const send = (text: boolean) => this.#options.calls.fail(attempt.job, text ? detail : UNSTORABLE);
+    const tell = () => this.#options.emit('job_failed', { job: jobRef(attempt), error, elapsedMs });
+    return { outcome: 'failed', send, tell, noMatch: 'lost' };
+  }
+
+  #backoff(attempt: Attempt): number {
+    const { source, emit } = this.#options;
+    const { attempts } = attempt.job;
+    const onInvalid = (error: unknown) => emit('backoff_invalid', { job: jobRef(attempt), error });
+    // Whatever stands in for a Queue may give nonsense too.
+    return backoffDelay((attempt) => source.backoff(attempt, onInvalid), attempts, onInvalid);
+  }
+
+  /** Sends a write until it is answered or the claim, as it stands and as long as it is renewed, has surely ended. */
+  async #write(attempt: Attempt, write: Write, failures: number): Promise<void> {
+    const { clock, claimMs, emit } = this.#options;
+    const giveUpMs = clock.monotonicMs() + claimMs;
+    for (let tries = failures; ; tries += 1) {
+      if (tries > 0) await this.#pause(attempt, tries);
+      if (this.#isClosed) return;
+      try {
+        const acted = await write.send(tries < TRIES_WITH_TEXT);
+        // A repeated write that finds nothing was the first one's doing: its answer was lost, not the claim.
+        return this.#tell(attempt, write, acted || (tries > 0 && write.noMatch === 'lost'));
+      } catch (error) {
+        emit('record_failed', { job: jobRef(attempt), error, tries: tries + 1 });
+        const endsMs = Math.min(attempt.claimEndsMs, giveUpMs);
+        if (clock.monotonicMs() >= endsMs) {
+          return emit('job_unrecorded', { job: jobRef(attempt), outcome: write.outcome, error });
+        }
+      }
+    }
+  }
+
+  async #pause(attempt: Attempt, tries: number): Promise<void> {
+    const ms = Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS);
+    const entry = this.#writing.get(attempt);
+    if (this.#isClosed || entry === undefined) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.after(ms, resolve);
+      entry.wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  #tell(attempt: Attempt, write: Write, acted: boolean): void {
+    const { clock, emit } = this.#options;
+    const job = jobRef(attempt);
+    if (acted) write.tell();
+    else if (write.noMatch === 'committed') {
+      emit('job_done', { job, elapsedMs: clock.monotonicMs() - attempt.startedMs });
+    } else {
+      emit('claim_lost', { job, outcome: write.outcome, eventLoopDelayMs: attempt.eventLoopDelayMs });
+    }
+  }
+
+  /** True: deleted. False: the claim was lost. Null: the call failed, and may have taken effect. */
+  #deleteTogether(attempt: Attempt): Promise<boolean | null> {
+    return new Promise((settled) => {
+      this.#ready.push({ attempt, settled });
+      if (this.#isFlushing) return;
+      this.#isFlushing = true;
+      // After the timers and answers of this turn: what becomes ready together goes together.
+      void nextTurn().then(() => this.#flush());
+    });
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#ready.length > 0) {
+      const batch = this.#ready;
+      this.#ready = [];
+      try {
+        const lost = new Set(
+          (await this.#options.calls.deleteMany(batch.map(({ attempt }) => attempt.job))).map(({ id }) => id),
+        );
+        for (const { attempt, settled } of batch) settled(!lost.has(attempt.job.id));
+      } catch (error) {
+        for (const { attempt, settled } of batch) {
+          this.#options.emit('record_failed', { job: jobRef(attempt), error, tries: 1 });
+          settled(null);
+        }
+      }
+    }
+    this.#isFlushing = false;
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,221 @@
+import { hasWakeups } from '../abilities.js';
+import type { ReservedJob } from '../driver.js';
+import type { StopReason } from '../events.js';
+import { Bell } from './bell.js';
+import { type Claimed, DriverCalls } from './driver-calls.js';
+import type { Emit } from './emitter.js';
+import { JobsInHand } from './jobs-in-hand.js';
+import type { SettledOptions } from './options.js';
+
+// Waits between failing reserves: `sleep` x 1, 2, 4, 8, and 8 from there on.
+const LONGEST_PATIENCE = 3;
+
+// How long a worker that leaves in a hurry waits for the store to take its jobs back.
+const LEAVE_MS = 800;
+
+// How long a run that is over waits for its subscription to wakeups to be closed.
+const UNSUBSCRIBE_MS = 500;
+
+/** One run of a worker: reserve, run, record, until it is asked to stop or a limit is reached. Nothing outlives it. */
+export class Run {
+  readonly #options: SettledOptions;
+  readonly #emit: Emit;
+  readonly #calls: DriverCalls;
+  readonly #jobs: JobsInHand;
+  /** Rung by whatever may make another claim possible: a wakeup, a freed slot, a stop. */
+  readonly #attention: Bell;
+  /** Rung by a stop alone. */
+  readonly #stopBell: Bell;
+  readonly #startedMs: number;
+  #hurry: () => void = () => {};
+  readonly #hurried: Promise<void>;
+  #shutdown: { readonly dueMs: number; readonly cancel: () => void } | null = null;
+  #isLeaving = false;
+  #isStopAsked = false;
+  #isOver = false;
+  #reserveFailures = 0;
+
+  constructor(options: SettledOptions, emit: Emit) {
+    this.#options = options;
+    this.#emit = emit;
+    this.#calls = new DriverCalls(options.source.driver, options.clock, options.driverTimeoutMs);
+    this.#attention = new Bell(options.clock);
+    this.#stopBell = new Bell(options.clock);
+    this.#startedMs = options.clock.monotonicMs();
+    this.#jobs = new JobsInHand(options, this.#calls, emit, () => this.#attention.ring());
+    this.#hurried = new Promise((resolve) => {
+      this.#hurry = resolve;
+    });
+  }
+
+  /** Runs to its end and resolves to the process's exit code. Never rejects. */
+  async execute(): Promise<0 | 1> {
+    const { id, queues } = this.#options;
+    this.#emit('started', { worker: id, queues });
+    const unsubscribe = this.#subscribe();
+    const work = this.#work();
+    const exitCode = await Promise.race([work, this.#hurried.then(() => this.#leave(work))]);
+    this.#isOver = true;
+    this.#shutdown?.cancel();
+    await unsubscribe();
+    this.#emit('ended', { ran: this.#jobs.ran, exitCode });
+    return exitCode;
+  }
+
+  /** At most one job. Rejects where the reserve fails. */
+  async one(): Promise<boolean> {
+    const [claimed] = await this.#claim(1);
+    if (claimed === undefined) return false;
+    this.#jobs.take(claimed);
+    while (this.#jobs.size > 0) await this.#attention.wait();
+    return true;
+  }
+
+  /** Takes nothing more and ends when what is in hand is done, or, `timeoutMs` (if not 0) from now, as `hurry` does. */
+  stop(timeoutMs: number): void {
+    this.#isStopAsked = true;
+    this.#attention.ring();
+    this.#stopBell.ring();
+    if (timeoutMs === 0 || this.#isOver) return;
+    const dueMs = this.#options.clock.monotonicMs() + timeoutMs;
+    if (this.#shutdown !== null && this.#shutdown.dueMs <= dueMs) return;
+    this.#shutdown?.cancel();
+    this.#shutdown = { dueMs, cancel: this.#options.clock.after(timeoutMs, this.#hurry) };
+  }
+
+  /** Puts back what is in hand and ends at once. */
+  hurry(): void {
+    this.stop(0);
+    this.#hurry();
+  }
+
+  async #work(): Promise<0 | 1> {
+    const reason = await this.#serve();
+    if (reason !== null && !this.#isOver) this.#emit('stopping', { reason });
+    while (this.#jobs.size > 0) await this.#attention.wait();
+    return reason?.why === 'unreadable' || reason?.why === 'abandoned' ? 1 : 0;
+  }
+
+  async #leave(work: Promise<0 | 1>): Promise<0 | 1> {
+    this.#isLeaving = true;
+    this.#jobs.putBackAll();
+    let cancel = () => {};
+    const late = new Promise<0>((resolve) => {
+      cancel = this.#options.clock.after(LEAVE_MS, () => resolve(0));
+    });
+    const exitCode = await Promise.race([work, late]);
+    cancel();
+    this.#jobs.close();
+    return exitCode;
+  }
+
+  /** Takes and runs jobs until there is a reason to stop; null: nothing is left to do. */
+  async #serve(): Promise<StopReason | null> {
+    for (;;) {
+      if (this.#isStopAsked) return { why: 'asked' };
+      const free = this.#jobs.free;
+      if (free === 0 && this.#jobs.size > 0) {
+        await this.#attention.wait();
+        continue;
+      }
+      const limit = this.#limitReached();
+      if (limit !== null) return limit;
+      this.#attention.hush();
+      const claimed = await this.#reserve(free);
+      if (this.#isLeaving) await this.#putBackLate((claimed ?? []).map(({ job }) => job));
+      else for (const each of claimed ?? []) this.#jobs.take(each);
+      if (claimed === null || claimed.length > 0) continue;
+      if (await this.#isEmpty()) return null;
+      await this.#attention.wait(this.#sleepMs());
+    }
+  }
+
+  #limitReached(): StopReason | null {
+    const { maxJobs, maxTimeMs, memoryLimitMb, maxAbandoned, maxReserveFailures, clock } = this.#options;
+    const { ran, abandoned } = this.#jobs;
+    if (abandoned >= maxAbandoned) return { why: 'abandoned', handlers: abandoned };
+    if (maxReserveFailures > 0 && this.#reserveFailures >= maxReserveFailures) {
+      return { why: 'unreadable', failures: this.#reserveFailures };
+    }
+    if (maxJobs > 0 && ran >= maxJobs) return { why: 'max_jobs', ran };
+    const seconds = Math.floor((clock.monotonicMs() - this.#startedMs) / 1000);
+    if (maxTimeMs > 0 && clock.monotonicMs() - this.#startedMs >= maxTimeMs) return { why: 'max_time', seconds };
+    if (memoryLimitMb === 0) return null;
+    const megabytes = Math.floor(process.memoryUsage.rss() / 2 ** 20);
+    return megabytes > memoryLimitMb ? { why: 'memory', megabytes } : null;
+  }
+
+  /** A wait never goes past the end of `maxTime`. */
+  #sleepMs(): number {
+    const { sleepMs, maxTimeMs, clock } = this.#options;
+    if (maxTimeMs === 0) return sleepMs;
+    return Math.min(sleepMs, Math.max(0, this.#startedMs + maxTimeMs - clock.monotonicMs()));
+  }
+
+  /** Null: the reserve failed, was told and was waited for. */
+  async #reserve(limit: number): Promise<Claimed[] | null> {
+    try {
+      const claimed = await this.#claim(limit);
+      this.#reserveFailures = 0;
+      return claimed;
+    } catch (error) {
+      await this.#unreadable(error);
+      return null;
+    }
+  }
+
+  #claim(limit: number): Promise<Claimed[]> {
+    const { queues, claimSeconds, id } = this.#options;
+    return this.#calls.reserve(queues, limit, claimSeconds, id, (late) => void this.#putBackLate(late));
+  }
+
+  /** Every failure to read the queue counts, and is followed by a longer wait, which only a stop cuts short. */
+  async #unreadable(error: unknown): Promise<void> {
+    const { maxReserveFailures, sleepMs } = this.#options;
+    this.#reserveFailures += 1;
+    if (!this.#isOver) this.#emit('reserve_failed', { error, failures: this.#reserveFailures });
+    if (this.#reserveFailures === maxReserveFailures || this.#isStopAsked) return;
+    await this.#stopBell.wait(sleepMs * 2 ** Math.min(this.#reserveFailures - 1, LONGEST_PATIENCE));
+  }
+
+  /** Jobs a reserve gave after it had been given up: nobody runs them, so they go back, or their claims expire. */
+  async #putBackLate(jobs: readonly ReservedJob[]): Promise<void> {
+    if (jobs.length === 0) return;
+    const refs = jobs.map(({ id, queue, name, attempts, maxAttempts }) => ({ id, queue, name, attempts, maxAttempts }));
+    this.#emit('reserve_late', { jobs: refs });
+    await Promise.allSettled(jobs.map((job) => this.#calls.release(job, 0, '')));
+  }
+
+  async #isEmpty(): Promise<boolean> {
+    const { stopWhenEmpty, queues } = this.#options;
+    if (!stopWhenEmpty || this.#isStopAsked || this.#jobs.size > 0) return false;
+    try {
+      if ((await this.#calls.pending(queues)) > 0) return false;
+    } catch (error) {
+      await this.#unreadable(error);
+      return false;
+    }
+    this.#emit('empty', { queues });
+    return true;
+  }
+
+  /** Starts listening for wakeups, in the background: they are a hint, and nothing waits for one. */
+  #subscribe(): () => Promise<void> {
+    const { source, queues, clock } = this.#options;
+    const { driver } = source;
+    if (!hasWakeups(driver)) return async () => {};
+    const subscribed = (async () => driver.onPush(queues, () => this.#attention.ring()))();
+    // What was pushed before the subscription stood has woken nobody: one look makes up for it.
+    const look = () => this.#attention.ring();
+    subscribed.then(look, (error: unknown) => this.#emit('wakeups_failed', { error }));
+    return () =>
+      new Promise<void>((resolve) => {
+        const cancel = clock.after(UNSUBSCRIBE_MS, resolve);
+        const done = () => {
+          cancel();
+          resolve();
+        };
+        subscribed.then((subscription) => subscription[Symbol.asyncDispose]()).then(done, done);
+      });
+  }
+}
