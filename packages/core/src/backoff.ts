@@ -11,7 +11,7 @@ export function checkBackoff(backoff: unknown): Backoff {
   if (typeof backoff === 'function') return backoff as (attempt: number) => number;
   if (!Array.isArray(backoff)) return checkDelay(backoff);
   if (backoff.length === 0) throw new QueueError('invalid_option', 'A list of backoffs has to have at least one delay');
-  return backoff.map(checkDelay);
+  return Array.from(backoff, (delay) => checkDelay(delay)); // not map, which would pass over holes
 }
 
 /**
@@ -22,7 +22,10 @@ export function backoffDelay(backoff: Backoff, attempt: number, onInvalid: (erro
   if (typeof backoff === 'number') return backoff;
   if (typeof backoff !== 'function') return nth(backoff, attempt);
   try {
-    return checkDelay(backoff(attempt));
+    const given: unknown = backoff(attempt);
+    // That of an async function is refused below; left alone, its rejection would end the process.
+    if (given instanceof Promise) given.catch(() => {});
+    return checkDelay(given);
   } catch (error) {
     onInvalid(error);
     return nth(DEFAULT_BACKOFF, attempt);
@@ -31,7 +34,8 @@ export function backoffDelay(backoff: Backoff, attempt: number, onInvalid: (erro
 
 /** `delay` with up to `jitter` (a share of it) added, so that jobs that failed together do not come back together. */
 export function withJitter(delay: number, jitter: number, random: () => number): number {
-  return jitter === 0 ? delay : delay + Math.floor(random() * (delay * jitter + 1));
+  const most = Math.floor(delay * jitter);
+  return Math.min(delay + Math.floor(random() * (most + 1)), Number.MAX_SAFE_INTEGER);
 }
 
 /** The share of a delay that jitter may add: 0 (none) to 1. Throws `invalid_number`. */

@@ -9,7 +9,7 @@
  * What holds for every method:
  * - Durations are whole seconds. Any safe integer is accepted; one below a floor (`delay` 0, `maxAttempts` 1, `limit` 1)
  *   is raised to it. NaN, Infinity, fractions and what is not a number are a `QueueError` (`invalid_number`).
- * - Queue, name, unique key and worker are checked against the limits of SPEC §2.3 before the store is touched
+ * - Queue, name, unique key and worker are checked (docs/protocol.md#text-limits) before the store is touched
  *   (`@q/core/driver-kit` has the checks), and compared byte for byte.
  * - Time is the driver's `now` option, never the server's clock. Zero means now, rounded down to the whole second;
  *   anything longer is rounded up, so nothing is ever early and nothing is more than a second late.

@@ -4,6 +4,9 @@ const MAX_CAUSES = 20;
 const MAX_SIBLINGS = 10;
 const MAX_LINE = 500;
 
+// Every read below is guarded; this stands in where something cunning got past the guards all the same.
+const INDESCRIBABLE = 'Thrown, but it cannot be described';
+
 /** A failure of q's own making: its message is all there is to say, and its stack would only show q's insides. */
 export class PlainFailure extends Error {
   override readonly name = 'PlainFailure';
@@ -14,6 +17,15 @@ export class PlainFailure extends Error {
  * can be thrown, so nothing here trusts it: getters may throw, chains may be cyclic, a message may have 20 MB.
  */
 export function errorDetail(thrown: unknown): string {
+  return safely(() => detailOf(thrown), INDESCRIBABLE);
+}
+
+/** The first line of what was thrown, for an event or a log line. */
+export function errorMessage(thrown: unknown): string {
+  return safely(() => messageOf(thrown), INDESCRIBABLE);
+}
+
+function detailOf(thrown: unknown): string {
   if (safely(() => thrown instanceof PlainFailure, false)) return errorMessage(thrown);
   const parts: string[] = [];
   const seen = new Set<unknown>();
@@ -39,17 +51,17 @@ export function errorDetail(thrown: unknown): string {
   return parts.join('\n');
 }
 
-/** The first line of what was thrown, for an event or a log line. */
-export function errorMessage(thrown: unknown): string {
+function messageOf(thrown: unknown): string {
   const text = isErrorLike(thrown) ? message(thrown) || className(thrown) : notAnError(thrown);
-  const line = text.split('\n', 1)[0] ?? '';
+  const line = text.split(/[\r\n]/, 1)[0] ?? '';
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
 
 function describeOne(thrown: unknown): string {
   if (!isErrorLike(thrown)) return `Thrown, but not an Error: ${notAnError(thrown)}`;
   const code = read(thrown, 'code');
-  const shownCode = typeof code === 'string' || typeof code === 'number' ? ` (code ${code})` : '';
+  const shownCode =
+    typeof code === 'string' || typeof code === 'number' ? ` (code ${cut(String(code), MAX_LINE)})` : '';
   const head = `${className(thrown)}: ${message(thrown)}${shownCode}`;
   return [head, frames(thrown), siblings(thrown)].filter((part) => part !== '').join('\n');
 }
@@ -58,7 +70,7 @@ function describeOne(thrown: unknown): string {
 function frames(error: object): string {
   const stack = read(error, 'stack');
   if (typeof stack !== 'string') return '';
-  const start = stack.search(/^\s+at /m);
+  const start = stack.search(/^[ \t]+at /m); // never across lines: a message of line breaks would be searched for ever
   return start === -1 ? '' : cut(stack.slice(start));
 }
 
@@ -66,7 +78,7 @@ function siblings(error: object): string {
   const errors = read(error, 'errors');
   if (!safely(() => Array.isArray(errors), false)) return '';
   const list = errors as readonly unknown[]; // it is an array: looked at above
-  const count = safely(() => list.length, 0);
+  const count = safely(() => Math.max(0, Number(list.length) || 0), 0);
   const lines = Array.from({ length: Math.min(count, MAX_SIBLINGS) }, (_, index) => {
     const sibling = safely<unknown>(() => list[index], undefined);
     return `  - ${isErrorLike(sibling) ? `${className(sibling)}: ` : ''}${errorMessage(sibling)}`;
@@ -95,12 +107,14 @@ function notAnError(value: unknown): string {
   switch (typeof value) {
     case 'string':
       return cut(value);
-    case 'function':
-      return `function ${cut(String(read(value, 'name')), MAX_LINE)}`;
+    case 'function': {
+      const name = read(value, 'name');
+      return `function ${typeof name === 'string' ? cut(name, MAX_LINE) : ''}`;
+    }
     case 'object':
       return value === null ? 'null' : cut(safely(() => JSON.stringify(value) ?? tag(value), tag(value)));
     default:
-      return String(value);
+      return cut(String(value));
   }
 }
 
@@ -110,7 +124,8 @@ function tag(value: object): string {
 
 function isErrorLike(value: unknown): value is object {
   if (!isObject(value)) return false;
-  return safely(() => value instanceof Error, false) || typeof read(value, 'stack') === 'string';
+  if (safely(() => value instanceof Error, false) || typeof read(value, 'stack') === 'string') return true;
+  return tag(value) === '[object Error]'; // of another realm
 }
 
 function isObject(value: unknown): value is object {

@@ -56,7 +56,11 @@ export class ClaimLost extends QueueError {
 export function isQueueError(error: unknown, code?: QueueErrorCode): error is QueueError {
   if (typeof error !== 'object' || error === null) return false;
   const candidate = error as { readonly [QUEUE_ERROR]?: unknown; readonly code?: unknown };
-  return candidate[QUEUE_ERROR] === true && (code === undefined || candidate.code === code);
+  try {
+    return candidate[QUEUE_ERROR] === true && (code === undefined || candidate.code === code);
+  } catch {
+    return false; // a Proxy that will not say
+  }
 }
 
 /** Why a running job's `signal` was aborted: its `reason` is one of these, told apart by `code`. */

@@ -57,7 +57,7 @@ export interface WorkerEventTypes {
   renew_failed: { readonly jobs: readonly JobRef[]; readonly error: unknown };
   /** A reserve failed: the `failures`-th in a row. */
   reserve_failed: { readonly error: unknown; readonly failures: number };
-  /** A reserve that had been given up came back with jobs after all; they were put back. */
+  /** A reserve came back with jobs after it had been given up, or with more than were asked for; they were put back. */
   reserve_late: { readonly jobs: readonly JobRef[] };
   /** Wakeups could not be set up; the worker polls. */
   wakeups_failed: { readonly error: unknown };
@@ -89,9 +89,11 @@ const LINES: { readonly [T in WorkerEventType]: (event: WorkerEventTypes[T]) => 
   record_failed: ({ job, error }) => `error: could not record the outcome of ${ref(job)}: ${errorMessage(error)}`,
   job_unrecorded: ({ job, outcome, error }) =>
     `error: ${ref(job)} was ${outcome}, which could not be recorded; it will run again: ${errorMessage(error)}`,
-  renew_failed: ({ jobs, error }) => `error: could not renew ${jobs.length} claims: ${errorMessage(error)}`,
+  renew_failed: ({ jobs, error }) =>
+    `error: could not renew ${jobs.length} ${jobs.length === 1 ? 'claim' : 'claims'}: ${errorMessage(error)}`,
   reserve_failed: ({ error }) => `error: could not reserve a job: ${errorMessage(error)}`,
-  reserve_late: ({ jobs }) => `error: a reserve answered too late; put back ${jobs.map(ref).join(', ')}`,
+  reserve_late: ({ jobs }) =>
+    `error: a reserve answered too late, or with too much; put back ${jobs.map(ref).join(', ')}`,
   wakeups_failed: ({ error }) => `error: no wakeups, polling instead: ${errorMessage(error)}`,
   backoff_invalid: ({ job, error }) => `error: no usable backoff for ${ref(job)}: ${errorMessage(error)}`,
   empty: () => 'Nothing left to do',
@@ -108,10 +110,15 @@ const STOP_LINES: { readonly [W in StopReason['why']]: (reason: Extract<StopReas
   abandoned: ({ handlers }) => `${handlers} abandoned ${handlers === 1 ? 'handler is' : 'handlers are'} still running`,
 };
 
-/** The line an event is logged as, by the CLI and by workers inside an application. */
-export function describe(event: WorkerEvent): string {
+/**
+ * The line an event is logged as, by the CLI and by workers inside an application. Where several jobs are in hand at
+ * once their lines interleave: `'numbered'` puts the job's number in front of those that do not name it.
+ */
+export function describe(event: WorkerEvent, lines: 'plain' | 'numbered' = 'plain'): string {
   // The cast: the table has, for every type, a function of just that type's event.
-  return (LINES[event.type] as (event: WorkerEvent) => string)(event);
+  const line = (LINES[event.type] as (event: WorkerEvent) => string)(event);
+  if (lines === 'plain' || !('job' in event) || !line.startsWith('   ')) return line;
+  return `   #${event.job.id} ${line.slice(3)}`;
 }
 
 function ref(job: JobRef): string {

@@ -35,18 +35,23 @@ type NotJson =
   | ReadonlySet<unknown>
   | ArrayBufferView;
 
-/** The parts of a payload type that are not JSON. One that contains itself (a tree) has no end: it is looked into so deep. */
-type Offence<T, Depth extends 0[] = []> = Depth['length'] extends 12
+/**
+ * The parts of a payload type that are not JSON. One that contains itself (a tree) has no end: it is looked into so deep.
+ * `unknown` says nothing (a handler that parses what it is given), and is left to the check at run time.
+ */
+type Offence<T, Depth extends 0[] = []> = unknown extends T
   ? never
-  : T extends string | number | boolean | null
+  : Depth['length'] extends 12
     ? never
-    : T extends NotJson
-      ? T
-      : T extends readonly (infer E)[]
-        ? Offence<E, [...Depth, 0]>
-        : T extends object
-          ? { [K in keyof T]-?: Offence<Exclude<T[K], undefined>, [...Depth, 0]> }[keyof T]
-          : T;
+    : T extends string | number | boolean | null
+      ? never
+      : T extends NotJson
+        ? T
+        : T extends readonly (infer E)[]
+          ? Offence<E, [...Depth, 0]>
+          : T extends object
+            ? { [K in keyof T]-?: Offence<Exclude<T[K], undefined>, [...Depth, 0]> }[keyof T]
+            : T;
 
 type Made<T> = T extends new () => infer H ? H : T extends () => infer R ? Awaited<R> : T;
 type HandleArgs<T> = Made<T> extends { handle(...args: infer A): unknown } ? A : never;
@@ -62,7 +67,8 @@ export type TxOf<T> = [HandleArgs<T>] extends [never]
     ? Tx
     : never;
 
-type JsonOnly<H> = {
+/** Names the part of a payload type that JSON would change, in place of the entry that has it. */
+export type JsonOnly<H> = {
   [K in keyof H]: [Offence<PayloadOf<H[K]>>] extends [never] ? H[K] : { 'not JSON': Offence<PayloadOf<H[K]>> };
 };
 
@@ -139,7 +145,7 @@ type EntryKind = 'class' | 'factory' | 'ready' | 'declared' | 'invalid';
 
 function kindOfEntry(entry: unknown): EntryKind {
   if (typeof entry === 'function') {
-    if (hasHandle(entry.prototype)) return 'class';
+    if (promisesHandle(entry.prototype)) return 'class';
     if (!isDeclaredClass(entry)) return 'factory';
     return mentionsHandle(entry) ? 'class' : 'invalid';
   }
@@ -155,6 +161,15 @@ function entryOf(handlers: object, name: string): unknown {
 function hasHandle(value: unknown): value is Handler<unknown, unknown> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   return typeof (value as { readonly handle?: unknown }).handle === 'function';
+}
+
+/** As `hasHandle`, of a prototype: a getter there may only work on an instance, and has the benefit of the doubt. */
+function promisesHandle(prototype: unknown): boolean {
+  try {
+    return hasHandle(prototype);
+  } catch {
+    return true;
+  }
 }
 
 function isDeclaredClass(entry: unknown): boolean {
@@ -177,6 +192,7 @@ function sourceOf(entry: object): string {
 }
 
 function className(entry: unknown): string {
-  const name = typeof entry === 'function' ? entry.name : '';
-  return name === '' ? 'An anonymous class' : name;
+  // A class may have a static `name` of any kind.
+  const name: unknown = typeof entry === 'function' ? entry.name : '';
+  return typeof name === 'string' && name !== '' ? name : 'An anonymous class';
 }

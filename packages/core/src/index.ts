@@ -60,7 +60,14 @@ export {
   type TxOf,
 } from './handlers.js';
 export type { Job } from './job.js';
-export { type PushItem, type PushOptions, Queue, type QueueInTransaction, type QueueOptions } from './queue.js';
+export {
+  type PushItem,
+  type PushOptions,
+  Queue,
+  type QueueBase,
+  type QueueInTransaction,
+  type QueueOptions,
+} from './queue.js';
 export type { Clock } from './worker/clock.js';
 export type { WorkerOptions, WorkSource } from './worker/options.js';
 export { Worker } from './worker.js';

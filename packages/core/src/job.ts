@@ -80,6 +80,8 @@ export class JobInHand implements Job<Payload, unknown> {
     this.handle = reserved.handle;
     this.#reclaimed = reserved.reclaimed;
     this.#deleteWithin = deleteWithin;
+    // The worker settles the claim by these very fields: a handler that could change them could settle another's.
+    Object.freeze(this);
   }
 
   get reclaimed(): boolean {

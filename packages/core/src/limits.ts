@@ -1,4 +1,4 @@
-import { QueueError } from './errors.js';
+import { isQueueError, QueueError } from './errors.js';
 
 /** Characters (code points) a text may have, on every driver alike: the SQL columns are exactly this wide. */
 export const TEXT_LIMITS = { queue: 64, name: 190, unique: 190, worker: 64 } as const;
@@ -94,6 +94,21 @@ export function checkMaxAttempts(value: unknown): number {
 /** How many rows or jobs are wanted: at least 1. */
 export function checkLimit(value: unknown): number {
   return checkInteger('A limit', value, 1);
+}
+
+/** What `check` makes of each job of a push; what is refused is named by its place. Throws `invalid_option` for no list. */
+export function checkJobs<T, R>(jobs: readonly T[], check: (job: T) => R): R[] {
+  if (!Array.isArray(jobs)) {
+    throw new QueueError('invalid_option', `The jobs to push have to be a list; got ${kindOf(jobs)}`);
+  }
+  return Array.from(jobs as readonly T[], (job, index) => {
+    try {
+      return check(job);
+    } catch (error) {
+      if (!isQueueError(error)) throw error;
+      throw new QueueError(error.code, `jobs[${index}]: ${error.message}`, { cause: error });
+    }
+  });
 }
 
 /** What a value is, for a message that must not print it: `a string`, `null`, `an object`. */

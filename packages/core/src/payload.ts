@@ -12,7 +12,7 @@ export const UNDECODABLE_PAYLOAD = 'Payload is not valid JSON, so no handler cou
 
 /**
  * A payload as compact JSON, exactly as JSON.stringify would write it, but refusing whatever that would silently lose or
- * change (SPEC §3). Every value is read once, so what was checked is what is stored, getters and `toJSON` included.
+ * change (docs/protocol.md#payload-strict). Every value is read once, so what was checked is what is stored, getters and `toJSON` included.
  * Throws `payload_not_json` with the path of the offence, or `payload_too_large`.
  */
 export function encodePayload(payload: unknown, maxBytes: number = DEFAULT_MAX_PAYLOAD_BYTES): string {
@@ -99,7 +99,6 @@ class Encoder {
       throw this.#refusal(`its depth is over ${MAX_PAYLOAD_DEPTH} levels`);
     }
     if (this.#open.includes(value)) throw this.#refusal('it contains itself');
-    this.#spend(2);
     this.#open.push(value);
     const list = this.#safely('reading it threw', () => (Array.isArray(value) ? value : null));
     const json = list === null ? this.#object(value) : this.#list(list);

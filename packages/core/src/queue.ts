@@ -10,8 +10,16 @@ import type {
   QueueWarning,
 } from './driver.js';
 import { QueueError } from './errors.js';
-import { checkQueueable, type Handler, type Handlers, type PayloadOf, resolveHandler, type TxOf } from './handlers.js';
-import { checkDelay, checkMaxAttempts, checkText, kindOf } from './limits.js';
+import {
+  checkQueueable,
+  type Handler,
+  type Handlers,
+  type JsonOnly,
+  type PayloadOf,
+  resolveHandler,
+  type TxOf,
+} from './handlers.js';
+import { checkDelay, checkJobs, checkMaxAttempts, checkText, kindOf } from './limits.js';
 
 /** How one job is queued; what is left out comes from the Queue. */
 export interface PushOptions {
@@ -53,8 +61,9 @@ export interface QueueBase<D, H> {
   /** How often a job may be started where its push says nothing else. */
   readonly tries: number;
   /**
-   * Queues a job and resolves to its id (with `unique`: that of the job already holding the key). The name and the
-   * payload are checked before the driver is touched: a `QueueError` rejects at the call site, not in a worker.
+   * Queues a job and resolves to its id (with `unique`: that of the job already holding the key). The name is checked
+   * before the driver is touched, the payload before the store is: a `QueueError` rejects at the call site, not in a
+   * worker.
    */
   readonly push: Push<H, Promise<number>>;
   /** How many jobs could be run right now, in one queue or in all. */
@@ -102,7 +111,7 @@ type Fits<D, H> = {
 export interface QueueOptions<D, H> {
   readonly driver: D;
   /** The registry: which name is run by what. */
-  readonly handlers: H & Fits<D, H>;
+  readonly handlers: H & Fits<D, H> & JsonOnly<H>;
   /** The queue jobs go to by default. Default `'default'`. */
   readonly queue?: string | undefined;
   /** How often a job may be started, the first run included. Default 3. */
@@ -141,9 +150,9 @@ class QueueWithDriver {
     this.#addAbilities(this.driver);
   }
 
-  async push(name: string, payload: object, options?: PushOptions): Promise<number> {
-    return this.driver.push(this.#newJob(name, payload, options));
-  }
+  /** A property: it may be passed on by itself, as those below may. */
+  readonly push = async (name: string, payload: object, options?: PushOptions): Promise<number> =>
+    this.driver.push(this.#newJob(name, payload, options));
 
   async pending(queue?: string | null): Promise<number> {
     return this.driver.pending(queue);
@@ -189,8 +198,12 @@ class QueueWithDriver {
   }
 
   #newJob(name: unknown, payload: object, options: PushOptions = {}): NewJob {
+    const queueable = checkQueueable(this.handlers, name);
+    if (typeof options !== 'object' || options === null) {
+      throw new QueueError('invalid_option', `The options of a push have to be an object; got ${kindOf(options)}`);
+    }
     return {
-      name: checkQueueable(this.handlers, name),
+      name: queueable,
       payload,
       delay: this.#delay(options),
       queue: options.queue ?? this.queue,
@@ -201,10 +214,7 @@ class QueueWithDriver {
   }
 
   #newJobs(items: readonly AnyItem[]): NewJob[] {
-    if (!Array.isArray(items)) {
-      throw new QueueError('invalid_option', `The jobs to push have to be a list; got ${kindOf(items)}`);
-    }
-    return Array.from(items as readonly AnyItem[], (item) => this.#newJob(item?.name, item?.payload, item));
+    return checkJobs(items, (item) => this.#newJob(item?.name, item?.payload, item));
   }
 
   #delay({ delay, at }: PushOptions): number {

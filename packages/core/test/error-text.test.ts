@@ -72,7 +72,7 @@ describe('an error text', () => {
     const texts = ['x', '😀', '\0', '\ud800', '\n'].map((unit) => unit.repeat(20_000_000 / unit.length));
     const start = performance.now();
     for (const text of texts) expect(bytes(trimErrorText(text))).toBeLessThanOrEqual(60_000 + SUFFIX.length);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it('can be stored, whatever it was', () => {

@@ -187,12 +187,12 @@ describe('a payload that JSON would lose or change is refused, with the path', (
       'JSON has no named properties of an array',
     ],
     ['a match', { a: /b/.exec('abc') }, 'payload.a.index', 'JSON has no named properties of an array'],
-    [
-      'a list with a key past its end',
-      Object.assign([1], { '01': 2 }),
-      'payload["01"]',
+    ...['00', '', '-0', '0.0', '4294967295'].map((key): [string, unknown, string, string] => [
+      `a list with the key "${key}", which is none of its places`,
+      Object.defineProperty([1], key, { value: 2, enumerable: true }),
+      `payload["${key}"]`,
       'JSON has no named properties of an array',
-    ],
+    ]),
     ['a key that is a symbol', { a: { [Symbol('kind')]: 1 } }, 'payload.a', 'JSON drops the key Symbol(kind)'],
     [
       'a key of a list that is a symbol',

@@ -38,7 +38,7 @@ export function checkClaim(claim: Claim): Claim {
   }
   return {
     id: checkInteger('The id of a claim', claim.id),
-    attempts: checkInteger('The attempts of a claim', claim.attempts),
+    attempts: checkInteger('The attempt of a claim', claim.attempts),
     handle: claim.handle,
   };
 }

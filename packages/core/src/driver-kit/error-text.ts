@@ -1,7 +1,7 @@
 import { QueueError } from '../errors.js';
 import { kindOf } from '../limits.js';
 
-/** UTF-8 bytes of error text a driver stores; SPEC §2.1. */
+/** UTF-8 bytes of error text a driver stores: docs/protocol.md#error-text. */
 export const MAX_ERROR_BYTES = 60_000;
 
 const TRUNCATED = '\n... truncated';

@@ -1,6 +1,6 @@
 import type { NewJob } from '../driver.js';
-import { isQueueError, QueueError } from '../errors.js';
-import { checkDelay, checkMaxAttempts, checkPriority, checkText, checkUnique, kindOf } from '../limits.js';
+import { QueueError } from '../errors.js';
+import { checkDelay, checkJobs, checkMaxAttempts, checkPriority, checkText, checkUnique, kindOf } from '../limits.js';
 import { encodePayload } from '../payload.js';
 
 /** A new job, checked and encoded: nothing about it can be refused any more, so the first statement may be sent. */
@@ -32,15 +32,5 @@ export function encodeJob(job: NewJob, maxPayloadBytes?: number): EncodedJob {
 
 /** `encodeJob` for a batch; what is refused is named by its place in the list. Nothing has been stored by then. */
 export function encodeJobs(jobs: readonly NewJob[], maxPayloadBytes?: number): EncodedJob[] {
-  if (!Array.isArray(jobs)) {
-    throw new QueueError('invalid_option', `The jobs to push have to be a list; got ${kindOf(jobs)}`);
-  }
-  return Array.from(jobs, (job, index) => {
-    try {
-      return encodeJob(job, maxPayloadBytes);
-    } catch (error) {
-      if (!isQueueError(error)) throw error;
-      throw new QueueError(error.code, `jobs[${index}]: ${error.message}`, { cause: error });
-    }
-  });
+  return checkJobs(jobs, (job) => encodeJob(job, maxPayloadBytes));
 }

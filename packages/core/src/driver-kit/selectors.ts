@@ -5,7 +5,7 @@ import { checkInteger, kindOf } from '../limits.js';
 /** Which failed jobs to requeue: one, or `'all'`. Anything else is `invalid_selector`, so that no slip requeues the lot. */
 export function checkRetrySelection(which: unknown): { readonly id: number } | 'all' {
   if (which === 'all') return 'all';
-  if (isRecord(which) && Object.keys(which).length === 1 && 'id' in which) {
+  if (isRecord(which) && Object.keys(which).length === 1 && Object.hasOwn(which, 'id')) {
     return { id: checkInteger('The id of a failed job', which.id) };
   }
   throw refusal(which, "{ id } or 'all'");
@@ -15,7 +15,7 @@ export function checkRetrySelection(which: unknown): { readonly id: number } | '
 export function checkForgetSelection(which: unknown): FailedSelection {
   if (which === 'all') return 'all';
   if (isRecord(which) && Object.keys(which).length === 1) {
-    if ('id' in which) return { id: checkInteger('The id of a failed job', which.id) };
+    if (Object.hasOwn(which, 'id')) return { id: checkInteger('The id of a failed job', which.id) };
     const before = which.before;
     if (before instanceof Date && !Number.isNaN(before.getTime())) return { before };
   }

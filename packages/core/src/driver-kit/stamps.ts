@@ -31,10 +31,11 @@ export function stamp(seconds: number): string {
 
 /**
  * The moment of a stamp as it was stored, `YYYY-MM-DD HH:MM:SS` read as UTC; a fraction written by another hand is kept,
- * an explicit offset is obeyed.
+ * an explicit offset is obeyed, a bare date is its midnight.
  */
 export function parseStamp(text: string): Date {
-  const zoned = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(text.slice(10));
-  const iso = text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
-  return new Date(zoned ? iso : `${iso}Z`);
+  const date = text.slice(0, 10);
+  const time = text.slice(10).replace(' ', 'T');
+  const isZoned = time === '' || /(?:Z|[+-]\d\d(?::?\d\d)?)$/i.test(time);
+  return new Date(date + (isZoned ? time.replace(/([+-]\d\d)$/, '$1:00') : `${time}Z`));
 }

@@ -14,11 +14,16 @@ export const systemClock: Clock = {
   after(ms, callback) {
     const dueMs = performance.now() + ms;
     let timer: NodeJS.Timeout;
-    const arm = () => {
-      const restMs = Math.max(0, dueMs - performance.now());
-      timer = restMs > LONGEST_TIMER_MS ? setTimeout(arm, LONGEST_TIMER_MS) : setTimeout(callback, restMs);
+    const look = () => {
+      const restMs = dueMs - performance.now();
+      if (restMs > 0) wait(restMs);
+      else callback();
     };
-    arm();
+    const wait = (restMs: number) => {
+      // Rounded up: Node cuts off fractions, and would fire early.
+      timer = setTimeout(look, Math.min(Math.ceil(restMs), LONGEST_TIMER_MS));
+    };
+    wait(ms);
     return () => clearTimeout(timer);
   },
 };

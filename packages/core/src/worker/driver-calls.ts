@@ -1,12 +1,20 @@
 import { hasBatches, hasBatchLeases, hasLeases } from '../abilities.js';
 import type { Claim, QueueDriver, ReservedJob } from '../driver.js';
 import { QueueError } from '../errors.js';
+import { kindOf } from '../limits.js';
 import type { Clock } from './clock.js';
 
 /** One claim that was handed out, and the latest moment by which its deadline was certainly still ahead. */
 export interface Claimed {
   readonly job: ReservedJob;
   readonly claimedAtMs: number;
+}
+
+export interface ReserveRequest {
+  readonly queues: readonly string[];
+  readonly limit: number;
+  readonly seconds: number;
+  readonly worker: string;
 }
 
 /**
@@ -25,37 +33,24 @@ export class DriverCalls {
   }
 
   /**
-   * Up to `limit` claims. Jobs that a call gives after it was given up go to `onLate`. Where claims are made one by one,
-   * the first taken over from an expired claim ends the round, as it ends a batch.
+   * Up to `limit` claims; on a driver without batches one, so that it is run before the next is asked for. Jobs beyond
+   * `limit`, and those that come after the call was given up, go to `onUnwanted`. It is given up after the lease too: a
+   * claim that took that long to arrive may be another worker's by now.
    */
   async reserve(
-    queues: readonly string[],
-    limit: number,
-    seconds: number,
-    worker: string,
-    onLate: (jobs: readonly ReservedJob[]) => void,
+    { queues, limit, seconds, worker }: ReserveRequest,
+    onUnwanted: (jobs: readonly ReservedJob[]) => void,
   ): Promise<Claimed[]> {
     const driver = this.#driver;
-    if (limit > 1 && hasBatches(driver)) {
-      const claimedAtMs = this.#clock.monotonicMs();
-      const call = () => driver.reserveMany(queues, limit, seconds, worker);
-      const jobs = await this.#within('reserveMany', call, onLate);
-      return jobs.map((job) => ({ job, claimedAtMs }));
-    }
-    const claimed: Claimed[] = [];
-    while (claimed.length < limit && claimed.at(-1)?.job.reclaimed !== true) {
-      const claimedAtMs = this.#clock.monotonicMs();
-      try {
-        const call = () => driver.reserve(queues, seconds, worker);
-        const job = await this.#within('reserve', call, (late) => onLate(late === null ? [] : [late]));
-        if (job === null) break;
-        claimed.push({ job, claimedAtMs });
-      } catch (error) {
-        if (claimed.length === 0) throw error;
-        break; // what was claimed is run; the next reserve meets the same error
-      }
-    }
-    return claimed;
+    const claimedAtMs = this.#clock.monotonicMs();
+    const call =
+      limit > 1 && hasBatches(driver)
+        ? async () => checkReserved(await driver.reserveMany(queues, limit, seconds, worker))
+        : async () => checkReserved(listOf(await driver.reserve(queues, seconds, worker)));
+    const deadlineMs = Math.min(this.#deadlineMs, seconds * 1000);
+    const jobs = await this.#within('reserve', call, onUnwanted, deadlineMs);
+    if (jobs.length > limit) onUnwanted(jobs.slice(limit));
+    return jobs.slice(0, limit).map((job) => ({ job, claimedAtMs }));
   }
 
   /** Deletes and resolves to the claims that were lost. */
@@ -130,4 +125,22 @@ export class DriverCalls {
       );
     });
   }
+}
+
+function listOf(job: ReservedJob | null | undefined): ReservedJob[] {
+  return job === null || job === undefined ? [] : [job];
+}
+
+/** What a driver of another hand gives is looked at once, here: further on, a job that is none would end the run. */
+function checkReserved(jobs: readonly unknown[]): readonly ReservedJob[] {
+  if (!Array.isArray(jobs)) throw new TypeError(`The driver has to give a list of jobs; got ${kindOf(jobs)}`);
+  const stranger = jobs.findIndex((job) => !isReserved(job));
+  if (stranger === -1) return jobs;
+  throw new TypeError(`The driver has to give jobs with a name, an id and attempts; got ${kindOf(jobs[stranger])}`);
+}
+
+function isReserved(job: unknown): job is ReservedJob {
+  if (typeof job !== 'object' || job === null) return false;
+  const { id, attempts, name } = job as Partial<ReservedJob>;
+  return Number.isSafeInteger(id) && Number.isSafeInteger(attempts) && typeof name === 'string';
 }

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { errorDetail } from '../error-detail.js';
 import type { WorkerEvent, WorkerEventOf, WorkerEventType, WorkerEventTypes } from '../events.js';
 
 export type Emit = <T extends WorkerEventType>(type: T, detail: WorkerEventTypes[T]) => void;
@@ -31,8 +32,6 @@ async function call(listener: (event: unknown) => unknown, event: unknown): Prom
   try {
     await listener(event);
   } catch (error) {
-    process.emitWarning(
-      `A listener of a worker's events failed: ${error instanceof Error ? error.stack : String(error)}`,
-    );
+    process.emitWarning(`A listener of a worker's events failed: ${errorDetail(error)}`);
   }
 }

@@ -70,6 +70,7 @@ export class JobsInHand {
 
   /** Tells every handler to give up and puts its job back, without waiting for the handler. */
   putBackAll(): void {
+    this.#recorder.hasten();
     const reason = new JobAborted('shutdown', 'The worker is leaving; the job was put back');
     this.#waiting.length = 0;
     for (const attempt of this.#attempts) {

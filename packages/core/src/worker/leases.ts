@@ -30,9 +30,11 @@ export class Leases {
   }
 
   add(attempt: Attempt): void {
-    if (this.#held.size === 0) this.#renewedMs = this.#options.clock.monotonicMs();
+    // A claim that was long on its way is renewed that much sooner.
+    const madeMs = attempt.claimEndsMs - this.#options.seconds * 1000;
+    this.#renewedMs = this.#held.size === 0 ? madeMs : Math.min(this.#renewedMs, madeMs);
     this.#held.add(attempt);
-    if (this.#cancel === null) this.#schedule();
+    if (this.#cancel === null || this.#renewedMs + this.#periodMs < this.#dueMs) this.#schedule();
   }
 
   remove(attempt: Attempt): void {
@@ -50,8 +52,10 @@ export class Leases {
 
   #schedule(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    const ends = [...this.#held].map((attempt) => attempt.claimEndsMs).filter((endMs) => endMs > nowMs);
-    this.#dueMs = Math.max(nowMs, Math.min(this.#renewedMs + this.#periodMs, ...ends));
+    let dueMs = this.#renewedMs + this.#periodMs;
+    for (const { claimEndsMs } of this.#held) if (claimEndsMs > nowMs) dueMs = Math.min(dueMs, claimEndsMs);
+    this.#dueMs = Math.max(nowMs, dueMs);
+    this.#cancel?.();
     this.#cancel = this.#options.clock.after(this.#dueMs - nowMs, () => this.#tick());
   }
 
@@ -77,7 +81,8 @@ export class Leases {
       const lost = await calls.extendMany([...byClaim.keys()], seconds, this.#periodMs);
       for (const attempt of attempts) attempt.claimEndsMs = nowMs + seconds * 1000;
       for (const claim of lost) {
-        const attempt = byClaim.get(claim) ?? attempts.find(({ job }) => job.id === claim.id);
+        const isIt = ({ job }: Attempt) => job.id === claim.id && job.attempts === claim.attempts;
+        const attempt = byClaim.get(claim) ?? attempts.find(isIt);
         // One that completed, or whose outcome was written, while the call was under way has no claim to lose.
         if (attempt === undefined || attempt.isSettled || attempt.job.isCompleting) continue;
         attempt.isLost = true;

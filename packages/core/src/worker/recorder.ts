@@ -5,6 +5,7 @@ import { type Attempt, jobRef } from './attempt.js';
 import type { Clock } from './clock.js';
 import type { DriverCalls } from './driver-calls.js';
 import type { Emit } from './emitter.js';
+import { nextTurn } from './next-turn.js';
 import type { WorkSource } from './options.js';
 import type { Outcome } from './run-job.js';
 
@@ -14,7 +15,7 @@ export type Ending = Outcome | { readonly type: 'poison' } | { readonly type: 'p
 const POISON = 'The worker running the last attempt died or lost its claim';
 const PUT_BACK = 'The worker left before the job was done';
 
-// The third failure in a row of a write that carries an error text may be the text's fault.
+// The third failure in a row of a write that carries an error text may be the text's fault; mostly it is not.
 const TRIES_WITH_TEXT = 2;
 const UNSTORABLE = 'The error could not be stored';
 const FIRST_WAIT_MS = 100;
@@ -30,12 +31,12 @@ export interface RecorderOptions {
 
 type Write = {
   readonly outcome: 'done' | 'released' | 'retried' | 'failed';
-  /** Sends it; `text` false: with a constant in place of the error's text. True: it acted. */
-  readonly send: (text: boolean) => Promise<boolean>;
+  /** True: it acted. */
+  readonly send: () => Promise<boolean>;
+  /** The same with a constant in place of the error's text; null where there is no text. */
+  readonly sendWithoutText: (() => Promise<boolean>) | null;
   /** Tells that it was written. */
   readonly tell: () => void;
-  /** What no match means: `lost`, or, after `complete(tx)`, that the transaction committed. */
-  readonly noMatch: 'lost' | 'committed';
 };
 
 /**
@@ -68,7 +69,11 @@ export class Recorder {
       await nextTurn();
       await this.#write(attempt, write, 0);
     }
-    this.#writing.delete(attempt);
+  }
+
+  /** The worker is about to leave: what waits before another try is tried now. */
+  hasten(): void {
+    for (const { wake } of this.#writing.values()) wake();
   }
 
   /** The worker leaves now: what is not written by then is reported, and not tried again. */
@@ -88,7 +93,7 @@ export class Recorder {
     const done = () => emit('job_done', { job, elapsedMs });
     switch (ending.type) {
       case 'done':
-        return { outcome: 'done', send: () => calls.delete(attempt.job), tell: done, noMatch: 'lost' };
+        return { outcome: 'done', send: () => calls.delete(attempt.job), sendWithoutText: null, tell: done };
       case 'released':
         return this.#release(attempt, ending.delay, '', () =>
           emit('job_released', { job, delay: ending.delay, why: 'handler' }),
@@ -97,8 +102,6 @@ export class Recorder {
         return this.#release(attempt, 0, PUT_BACK, () => emit('job_released', { job, delay: 0, why: 'shutdown' }));
       case 'poison':
         return this.#fail(attempt, new PlainFailure(POISON), POISON, 0);
-      case 'completed':
-        return { ...this.#thrown(attempt, ending.error, elapsedMs), noMatch: 'committed' };
       default:
         return this.#thrown(attempt, ending.error, elapsedMs);
     }
@@ -113,15 +116,15 @@ export class Recorder {
   }
 
   #release(attempt: Attempt, delay: number, detail: string, tell: () => void): Write {
-    const send = (text: boolean) =>
-      this.#options.calls.release(attempt.job, delay, text || detail === '' ? detail : UNSTORABLE);
-    return { outcome: 'released', send, tell, noMatch: 'lost' };
+    const send = (text: string) => this.#options.calls.release(attempt.job, delay, text);
+    const sendWithoutText = detail === '' ? null : () => send(UNSTORABLE);
+    return { outcome: 'released', send: () => send(detail), sendWithoutText, tell };
   }
 
   #fail(attempt: Attempt, error: unknown, detail: string, elapsedMs: number): Write {
-    const send = (text: boolean) => this.#options.calls.fail(attempt.job, text ? detail : UNSTORABLE);
+    const send = (text: string) => this.#options.calls.fail(attempt.job, text);
     const tell = () => this.#options.emit('job_failed', { job: jobRef(attempt), error, elapsedMs });
-    return { outcome: 'failed', send, tell, noMatch: 'lost' };
+    return { outcome: 'failed', send: () => send(detail), sendWithoutText: () => send(UNSTORABLE), tell };
   }
 
   #backoff(attempt: Attempt): number {
@@ -140,16 +143,28 @@ export class Recorder {
       if (tries > 0) await this.#pause(attempt, tries);
       if (this.#isClosed) return;
       try {
-        const acted = await write.send(tries < TRIES_WITH_TEXT);
+        const acted = await this.#send(write, tries);
         // A repeated write that finds nothing was the first one's doing: its answer was lost, not the claim.
-        return this.#tell(attempt, write, acted || (tries > 0 && write.noMatch === 'lost'));
+        return this.#tell(attempt, write, acted || (tries > 0 && !attempt.job.isCompleting));
       } catch (error) {
+        if (this.#isClosed) return;
         emit('record_failed', { job: jobRef(attempt), error, tries: tries + 1 });
         const endsMs = Math.min(attempt.claimEndsMs, giveUpMs);
         if (clock.monotonicMs() >= endsMs) {
+          this.#writing.delete(attempt);
           return emit('job_unrecorded', { job: jobRef(attempt), outcome: write.outcome, error });
         }
       }
+    }
+  }
+
+  async #send(write: Write, tries: number): Promise<boolean> {
+    try {
+      return await write.send();
+    } catch (error) {
+      // Never instead of the text: where the store was only away, it is stored once that is back.
+      if (tries < TRIES_WITH_TEXT || write.sendWithoutText === null || this.#isClosed) throw error;
+      return write.sendWithoutText();
     }
   }
 
@@ -167,10 +182,13 @@ export class Recorder {
   }
 
   #tell(attempt: Attempt, write: Write, acted: boolean): void {
+    if (this.#isClosed) return; // reported by then as not recorded
+    this.#writing.delete(attempt);
     const { clock, emit } = this.#options;
     const job = jobRef(attempt);
     if (acted) write.tell();
-    else if (write.noMatch === 'committed') {
+    else if (attempt.job.isCompleting) {
+      // `complete` went through, or is still under way in a handler that was given up: its transaction has committed.
       emit('job_done', { job, elapsedMs: clock.monotonicMs() - attempt.startedMs });
     } else {
       emit('claim_lost', { job, outcome: write.outcome, eventLoopDelayMs: attempt.eventLoopDelayMs });
@@ -199,15 +217,11 @@ export class Recorder {
         for (const { attempt, settled } of batch) settled(!lost.has(attempt.job.id));
       } catch (error) {
         for (const { attempt, settled } of batch) {
-          this.#options.emit('record_failed', { job: jobRef(attempt), error, tries: 1 });
+          if (!this.#isClosed) this.#options.emit('record_failed', { job: jobRef(attempt), error, tries: 1 });
           settled(null);
         }
       }
     }
     this.#isFlushing = false;
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

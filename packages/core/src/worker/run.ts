@@ -5,7 +5,9 @@ import { Bell } from './bell.js';
 import { type Claimed, DriverCalls } from './driver-calls.js';
 import type { Emit } from './emitter.js';
 import { JobsInHand } from './jobs-in-hand.js';
+import { nextTurn } from './next-turn.js';
 import type { SettledOptions } from './options.js';
+import { RunClock } from './run-clock.js';
 
 // Waits between failing reserves: `sleep` x 1, 2, 4, 8, and 8 from there on.
 const LONGEST_PATIENCE = 3;
@@ -16,9 +18,16 @@ const LEAVE_MS = 800;
 // How long a run that is over waits for its subscription to wakeups to be closed.
 const UNSUBSCRIBE_MS = 500;
 
+/** What one look at the store found. `isEmpty`: nothing is left, and that is a reason to end. */
+interface Look {
+  readonly claimed: readonly Claimed[];
+  readonly isEmpty: boolean;
+}
+
 /** One run of a worker: reserve, run, record, until it is asked to stop or a limit is reached. Nothing outlives it. */
 export class Run {
   readonly #options: SettledOptions;
+  readonly #clock: RunClock;
   readonly #emit: Emit;
   readonly #calls: DriverCalls;
   readonly #jobs: JobsInHand;
@@ -36,13 +45,15 @@ export class Run {
   #reserveFailures = 0;
 
   constructor(options: SettledOptions, emit: Emit) {
+    const clock = new RunClock(options.clock);
     this.#options = options;
+    this.#clock = clock;
     this.#emit = emit;
-    this.#calls = new DriverCalls(options.source.driver, options.clock, options.driverTimeoutMs);
-    this.#attention = new Bell(options.clock);
-    this.#stopBell = new Bell(options.clock);
-    this.#startedMs = options.clock.monotonicMs();
-    this.#jobs = new JobsInHand(options, this.#calls, emit, () => this.#attention.ring());
+    this.#calls = new DriverCalls(options.source.driver, clock, options.driverTimeoutMs);
+    this.#attention = new Bell(clock);
+    this.#stopBell = new Bell(clock);
+    this.#startedMs = clock.monotonicMs();
+    this.#jobs = new JobsInHand({ ...options, clock }, this.#calls, emit, () => this.#attention.ring());
     this.#hurried = new Promise((resolve) => {
       this.#hurry = resolve;
     });
@@ -51,6 +62,7 @@ export class Run {
   /** Runs to its end and resolves to the process's exit code. Never rejects. */
   async execute(): Promise<0 | 1> {
     const { id, queues } = this.#options;
+    await null; // the worker knows of this run before a listener of its first event can ask for its end
     this.#emit('started', { worker: id, queues });
     const unsubscribe = this.#subscribe();
     const work = this.#work();
@@ -58,17 +70,22 @@ export class Run {
     this.#isOver = true;
     this.#shutdown?.cancel();
     await unsubscribe();
+    this.#clock.end();
     this.#emit('ended', { ran: this.#jobs.ran, exitCode });
     return exitCode;
   }
 
   /** At most one job. Rejects where the reserve fails. */
   async one(): Promise<boolean> {
-    const [claimed] = await this.#claim(1);
-    if (claimed === undefined) return false;
-    this.#jobs.take(claimed);
-    while (this.#jobs.size > 0) await this.#attention.wait();
-    return true;
+    try {
+      const [claimed] = await this.#claim(1);
+      if (claimed === undefined) return false;
+      this.#jobs.take(claimed);
+      while (this.#jobs.size > 0) await this.#attention.wait();
+      return true;
+    } finally {
+      this.#clock.end();
+    }
   }
 
   /** Takes nothing more and ends when what is in hand is done, or, `timeoutMs` (if not 0) from now, as `hurry` does. */
@@ -77,10 +94,10 @@ export class Run {
     this.#attention.ring();
     this.#stopBell.ring();
     if (timeoutMs === 0 || this.#isOver) return;
-    const dueMs = this.#options.clock.monotonicMs() + timeoutMs;
+    const dueMs = this.#clock.monotonicMs() + timeoutMs;
     if (this.#shutdown !== null && this.#shutdown.dueMs <= dueMs) return;
     this.#shutdown?.cancel();
-    this.#shutdown = { dueMs, cancel: this.#options.clock.after(timeoutMs, this.#hurry) };
+    this.#shutdown = { dueMs, cancel: this.#clock.after(timeoutMs, this.#hurry) };
   }
 
   /** Puts back what is in hand and ends at once. */
@@ -101,7 +118,7 @@ export class Run {
     this.#jobs.putBackAll();
     let cancel = () => {};
     const late = new Promise<0>((resolve) => {
-      cancel = this.#options.clock.after(LEAVE_MS, () => resolve(0));
+      cancel = this.#clock.after(LEAVE_MS, () => resolve(0));
     });
     const exitCode = await Promise.race([work, late]);
     cancel();
@@ -121,43 +138,49 @@ export class Run {
       const limit = this.#limitReached();
       if (limit !== null) return limit;
       this.#attention.hush();
-      const claimed = await this.#reserve(free);
-      if (this.#isLeaving) await this.#putBackLate((claimed ?? []).map(({ job }) => job));
-      else for (const each of claimed ?? []) this.#jobs.take(each);
-      if (claimed === null || claimed.length > 0) continue;
-      if (await this.#isEmpty()) return null;
-      await this.#attention.wait(this.#sleepMs());
+      const look = await this.#look(free);
+      if (look === null) continue;
+      if (this.#isLeaving) await this.#putBack(look.claimed.map(({ job }) => job));
+      else for (const each of look.claimed) this.#jobs.take(each);
+      if (look.claimed.length > 0) continue;
+      if (look.isEmpty && !this.#isStopAsked) {
+        this.#emit('empty', { queues: this.#options.queues });
+        return null;
+      }
+      await nextTurn(); // a store whose every look wakes this worker again would else keep timers and signals out
+      await this.#attention.wait(this.#untilMaxTime(this.#options.sleepMs));
     }
   }
 
   #limitReached(): StopReason | null {
-    const { maxJobs, maxTimeMs, memoryLimitMb, maxAbandoned, maxReserveFailures, clock } = this.#options;
+    const { maxJobs, maxTimeMs, memoryLimitMb, maxAbandoned, maxReserveFailures } = this.#options;
     const { ran, abandoned } = this.#jobs;
     if (abandoned >= maxAbandoned) return { why: 'abandoned', handlers: abandoned };
     if (maxReserveFailures > 0 && this.#reserveFailures >= maxReserveFailures) {
       return { why: 'unreadable', failures: this.#reserveFailures };
     }
     if (maxJobs > 0 && ran >= maxJobs) return { why: 'max_jobs', ran };
-    const seconds = Math.floor((clock.monotonicMs() - this.#startedMs) / 1000);
-    if (maxTimeMs > 0 && clock.monotonicMs() - this.#startedMs >= maxTimeMs) return { why: 'max_time', seconds };
+    const elapsedMs = this.#clock.monotonicMs() - this.#startedMs;
+    if (maxTimeMs > 0 && elapsedMs >= maxTimeMs) return { why: 'max_time', seconds: Math.floor(elapsedMs / 1000) };
     if (memoryLimitMb === 0) return null;
     const megabytes = Math.floor(process.memoryUsage.rss() / 2 ** 20);
     return megabytes > memoryLimitMb ? { why: 'memory', megabytes } : null;
   }
 
   /** A wait never goes past the end of `maxTime`. */
-  #sleepMs(): number {
-    const { sleepMs, maxTimeMs, clock } = this.#options;
-    if (maxTimeMs === 0) return sleepMs;
-    return Math.min(sleepMs, Math.max(0, this.#startedMs + maxTimeMs - clock.monotonicMs()));
+  #untilMaxTime(ms: number): number {
+    const { maxTimeMs } = this.#options;
+    if (maxTimeMs === 0) return ms;
+    return Math.min(ms, Math.max(0, this.#startedMs + maxTimeMs - this.#clock.monotonicMs()));
   }
 
-  /** Null: the reserve failed, was told and was waited for. */
-  async #reserve(limit: number): Promise<Claimed[] | null> {
+  /** What the store has for free slots. Null: it could not be read, which was told and waited for. */
+  async #look(limit: number): Promise<Look | null> {
     try {
       const claimed = await this.#claim(limit);
+      const isEmpty = claimed.length === 0 && (await this.#isEmpty());
       this.#reserveFailures = 0;
-      return claimed;
+      return { claimed, isEmpty };
     } catch (error) {
       await this.#unreadable(error);
       return null;
@@ -166,7 +189,14 @@ export class Run {
 
   #claim(limit: number): Promise<Claimed[]> {
     const { queues, claimSeconds, id } = this.#options;
-    return this.#calls.reserve(queues, limit, claimSeconds, id, (late) => void this.#putBackLate(late));
+    const request = { queues, limit, seconds: claimSeconds, worker: id };
+    return this.#calls.reserve(request, (unwanted) => void this.#putBack(unwanted));
+  }
+
+  async #isEmpty(): Promise<boolean> {
+    const { stopWhenEmpty, queues } = this.#options;
+    if (!stopWhenEmpty || this.#isStopAsked || this.#jobs.size > 0) return false;
+    return (await this.#calls.pending(queues)) === 0;
   }
 
   /** Every failure to read the queue counts, and is followed by a longer wait, which only a stop cuts short. */
@@ -175,42 +205,32 @@ export class Run {
     this.#reserveFailures += 1;
     if (!this.#isOver) this.#emit('reserve_failed', { error, failures: this.#reserveFailures });
     if (this.#reserveFailures === maxReserveFailures || this.#isStopAsked) return;
-    await this.#stopBell.wait(sleepMs * 2 ** Math.min(this.#reserveFailures - 1, LONGEST_PATIENCE));
+    const waitMs = sleepMs * 2 ** Math.min(this.#reserveFailures - 1, LONGEST_PATIENCE);
+    await this.#stopBell.wait(this.#untilMaxTime(waitMs));
   }
 
-  /** Jobs a reserve gave after it had been given up: nobody runs them, so they go back, or their claims expire. */
-  async #putBackLate(jobs: readonly ReservedJob[]): Promise<void> {
+  /** Jobs that came too late, or beyond what was asked for: nobody runs them, so they go back, or their claims expire. */
+  async #putBack(jobs: readonly ReservedJob[]): Promise<void> {
     if (jobs.length === 0) return;
     const refs = jobs.map(({ id, queue, name, attempts, maxAttempts }) => ({ id, queue, name, attempts, maxAttempts }));
     this.#emit('reserve_late', { jobs: refs });
     await Promise.allSettled(jobs.map((job) => this.#calls.release(job, 0, '')));
   }
 
-  async #isEmpty(): Promise<boolean> {
-    const { stopWhenEmpty, queues } = this.#options;
-    if (!stopWhenEmpty || this.#isStopAsked || this.#jobs.size > 0) return false;
-    try {
-      if ((await this.#calls.pending(queues)) > 0) return false;
-    } catch (error) {
-      await this.#unreadable(error);
-      return false;
-    }
-    this.#emit('empty', { queues });
-    return true;
-  }
-
   /** Starts listening for wakeups, in the background: they are a hint, and nothing waits for one. */
   #subscribe(): () => Promise<void> {
-    const { source, queues, clock } = this.#options;
+    const { source, queues } = this.#options;
     const { driver } = source;
     if (!hasWakeups(driver)) return async () => {};
     const subscribed = (async () => driver.onPush(queues, () => this.#attention.ring()))();
     // What was pushed before the subscription stood has woken nobody: one look makes up for it.
     const look = () => this.#attention.ring();
-    subscribed.then(look, (error: unknown) => this.#emit('wakeups_failed', { error }));
+    subscribed.then(look, (error: unknown) => {
+      if (!this.#isOver) this.#emit('wakeups_failed', { error });
+    });
     return () =>
       new Promise<void>((resolve) => {
-        const cancel = clock.after(UNSUBSCRIBE_MS, resolve);
+        const cancel = this.#clock.after(UNSUBSCRIBE_MS, resolve);
         const done = () => {
           cancel();
           resolve();

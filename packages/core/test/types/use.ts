@@ -27,6 +27,7 @@ export async function aQueueOnPostgres() {
   await onPg.push('rebuild', { parts: ['x'] });
   await onPg.push('rebuild', { parts: [], full: true });
   await onPg.push('ping', { url: '' }, { at: new Date(), queue: 'mail', priority: 10, unique: 'ping', tries: 1 });
+  await onPg.push('ping', { url: '' }, { delay: undefined, at: undefined, unique: null, tries: undefined });
   await onPg.within(pgClient).push('send-invoice', { invoiceId: 42 });
   await onPg.within(pgPlainClient).push('ping', { url: '' });
   await onPg.reports.stats();
