@@ -168,7 +168,8 @@ export interface QueueBatches {
   /**
    * As `limit` reserves would, in one go, with one difference: **a job taken over from an expired claim comes alone**.
    * The batch ends before it, or is it. A process that dies is charged an attempt for every job it had in hand, so such
-   * a job must not be claimed beside others (docs/decisions/0004).
+   * a job must not be claimed beside others (docs/decisions/0004). A `timeout` of 0 or less makes up to `limit` claims
+   * that have expired already, on different jobs.
    */
   reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]>;
   /** Deletes all whose claims still hold and resolves to the ones lost. */

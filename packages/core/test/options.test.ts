@@ -51,6 +51,18 @@ describe('a warning', () => {
     ...warning,
   });
 
+  it('whose listener throws does not break the call it came from', () => {
+    const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const { warn } = settled({
+      onWarning: () => {
+        throw new Error('a full log');
+      },
+    });
+    warn(aWarning());
+    expect(emitWarning.mock.calls).toEqual([['onWarning failed (a full log) on: It polls', { code: 'polling' }]]);
+    emitWarning.mockRestore();
+  });
+
   it('is said once', () => {
     const said: QueueWarning[] = [];
     const { warn } = settled({ onWarning: (warning: QueueWarning) => said.push(warning) });

@@ -1,4 +1,5 @@
 import type { QueueWarning } from '../driver.js';
+import { errorMessage } from '../error-detail.js';
 import { QueueError } from '../errors.js';
 import { checkInteger, kindOf } from '../limits.js';
 import { DEFAULT_MAX_PAYLOAD_BYTES } from '../payload.js';
@@ -43,7 +44,12 @@ function once(warn: (warning: QueueWarning) => void): (warning: QueueWarning) =>
     const key = `${warning.code}\n${warning.message}`;
     if (said.has(key)) return;
     said.add(key);
-    warn(warning);
+    try {
+      warn(warning);
+    } catch (error) {
+      // Whoever cannot take a warning must not break the call it came from.
+      process.emitWarning(`onWarning failed (${errorMessage(error)}) on: ${warning.message}`, { code: warning.code });
+    }
   };
 }
 

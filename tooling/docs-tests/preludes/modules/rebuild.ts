@@ -1,0 +1,5 @@
+export class Rebuild {
+  async handle({ parts }: { parts: readonly string[] }) {
+    console.log(parts);
+  }
+}
