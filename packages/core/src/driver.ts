@@ -106,7 +106,7 @@ export interface QueueDriver {
 
 /** What a store that can list its backlog answers. */
 export interface QueueReports {
-  /** Queues that hold anything, ordered by name, from one query and one `now`. */
+  /** Queues that hold anything, ordered by name (as the store sorts text), from one query and one `now`. */
   stats(): Promise<QueueStats[]>;
   /** How many rows the failed table holds. */
   failedCount(): Promise<number>;
@@ -172,7 +172,7 @@ export interface QueueBatches {
    * that have expired already, on different jobs.
    */
   reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]>;
-  /** Deletes all whose claims still hold and resolves to the ones lost. */
+  /** Deletes all whose claims still hold and resolves to the ones lost: the very objects, in the order given. */
   deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]>;
 }
 
@@ -186,14 +186,15 @@ export interface QueueLeases {
 
 /** Leases, on a store that has batches. */
 export interface QueueBatchLeases {
-  /** Extends all whose claims still hold and resolves to the ones lost. */
+  /** Extends all whose claims still hold and resolves to the ones lost: the very objects, in the order given. */
   extendMany<C extends Claim>(claims: readonly C[], timeout: number): Promise<C[]>;
 }
 
 export interface QueueWakeups {
   /**
-   * Calls `wake` soon after something was pushed to one of the queues, by anybody. Only a hint over polling: it may come
-   * late, for nothing, or not at all, and correctness never rests on it. Disposing of the answer ends it.
+   * Calls `wake` soon after something was pushed to one of the queues, by anybody: within a second or so while the store
+   * is well. Only a hint over polling: when it is not, a wake may come late, for nothing, or not at all, and correctness
+   * never rests on one. Disposing of the answer ends it.
    */
   onPush(queues: readonly string[], wake: () => void): Promise<AsyncDisposable>;
 }

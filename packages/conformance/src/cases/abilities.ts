@@ -1,0 +1,69 @@
+import { deepEqual, equal, fail } from 'node:assert/strict';
+import { ABILITIES, type Ability, abilitiesOf, type QueueDriver } from '@q/core';
+import { aCase, type ConformanceCase } from '../case.js';
+import type { Trait } from '../harness.js';
+
+const BACK_DOORS = ['insertRow', 'jobRows', 'failedRows'] as const satisfies readonly Trait[];
+
+export const abilities: readonly ConformanceCase[] = [
+  {
+    id: 'abilities/exactly-those-promised',
+    name: 'The driver has exactly the abilities its harness promises, all methods of each',
+    rule: 'abilities',
+    needs: [],
+    run: async ({ harness, store }) => {
+      for (const driver of [store.driver, await store.connect()]) {
+        deepEqual(
+          abilitiesOf(driver).toSorted(),
+          [...harness.abilities].toSorted(),
+          'the abilities found on the driver have to be those promised',
+        );
+        for (const ability of Object.keys(ABILITIES) as Ability[]) noHalf(driver, ability);
+      }
+    },
+  },
+  {
+    id: 'abilities/back-doors',
+    name: 'The harness has every back door that it does not list as lacking',
+    rule: 'abilities',
+    needs: [],
+    run: async ({ harness, store }) => {
+      const promised = BACK_DOORS.filter((door) => harness.lacks?.includes(door) !== true);
+      const forTransactions = ['begin', 'notes', 'notTransactions'] as const;
+      const doors = harness.abilities.includes('transactions') ? [...promised, ...forTransactions] : promised;
+      for (const door of doors) {
+        if (store[door] === undefined) fail(`the store that the harness opened has no ${door}`);
+      }
+    },
+  },
+  aCase({
+    id: 'abilities/six-methods',
+    name: 'The driver has the six methods that a worker needs',
+    rule: 'six-methods',
+    run: async ({ driver }) => {
+      for (const method of ['push', 'reserve', 'delete', 'release', 'fail', 'pending'] as const) {
+        equal(typeof driver[method], 'function', `${method} has to be a method`);
+      }
+    },
+  }),
+  aCase({
+    id: 'abilities/fresh-store-is-empty',
+    name: 'A fresh store is empty: nothing is pending, and reserve gives null',
+    rule: 'pending',
+    run: async ({ driver }) => {
+      equal(await driver.pending(), 0, 'pending');
+      equal(await driver.reserve(['default'], 60, 'worker-1'), null, 'reserve');
+    },
+  }),
+];
+
+/** A driver has all methods of an ability or none: half an interface is worse than a missing one. */
+function noHalf(driver: QueueDriver, ability: Ability): void {
+  // The cast: a driver is asked for methods that its type does not name.
+  const methods = driver as unknown as Readonly<Record<string, unknown>>;
+  const names: readonly string[] = ABILITIES[ability];
+  const there = names.filter((name) => typeof methods[name] === 'function');
+  if (there.length > 0 && there.length < names.length) {
+    fail(`of ${ability} the driver has ${there.join(', ')} alone; there have to be ${names.join(', ')}`);
+  }
+}

@@ -1,0 +1,78 @@
+import type { NewJob, Scratch } from '@q/core';
+import { ReferenceDriver } from '../reference-driver.js';
+import { type Mutant, mutant } from './mutant.js';
+
+export const otherAbilities: readonly Mutant[] = [
+  mutant(
+    'sync-push/pushes-before-it-returns',
+    'gives a promise for a synchronous push',
+    class extends ReferenceDriver {
+      override pushSync(job: NewJob): number {
+        return this.push(job) as unknown as number;
+      }
+    },
+  ),
+  mutant(
+    'sync-push/unique',
+    'does not look for the holder of a key in a synchronous push',
+    class extends ReferenceDriver {
+      override pushSync(job: NewJob): number {
+        const row = this.newRow(this.encode(job));
+        this.store.add(row);
+        return row.id;
+      }
+    },
+  ),
+  mutant(
+    'sync-push/in-the-open-transaction',
+    'pushes synchronously on a connection of its own',
+    class extends ReferenceDriver {
+      override pushSync(job: NewJob): number {
+        const answer = this.insertNow(this.encode(job), null);
+        return typeof answer === 'number' ? answer : 0;
+      }
+    },
+  ),
+  mutant(
+    'schema/text',
+    'has a schema of one table',
+    class extends ReferenceDriver {
+      override schema(): string {
+        return '-- jobs\nCREATE TABLE queue_jobs (…);\n-- q forget --before=YYYY-MM-DD';
+      }
+    },
+  ),
+  mutant(
+    'scratch/empty-twin',
+    'gives itself for a scratch store',
+    class extends ReferenceDriver {
+      override async scratch(): Promise<Scratch> {
+        return { driver: this, [Symbol.asyncDispose]: async () => {} };
+      }
+    },
+  ),
+  mutant(
+    'scratch/two-at-once',
+    'has one scratch store for all',
+    class extends ReferenceDriver {
+      #scratch: Promise<Scratch> | null = null;
+      override async scratch(options: { readonly now?: () => Date } = {}): Promise<Scratch> {
+        this.#scratch ??= super.scratch(options);
+        return this.#scratch;
+      }
+    },
+  ),
+  mutant(
+    'sync-push/throws',
+    'gives 0 where a synchronous push should throw',
+    class extends ReferenceDriver {
+      override pushSync(job: NewJob): number {
+        try {
+          return super.pushSync(job);
+        } catch {
+          return 0;
+        }
+      }
+    },
+  ),
+];
