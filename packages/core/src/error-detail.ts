@@ -52,7 +52,7 @@ function detailOf(thrown: unknown): string {
 }
 
 function messageOf(thrown: unknown): string {
-  const text = isErrorLike(thrown) ? message(thrown) || className(thrown) : notAnError(thrown);
+  const text = isErrorLike(thrown) ? message(thrown) || firstSibling(thrown) || className(thrown) : notAnError(thrown);
   const line = text.split(/[\r\n]/, 1)[0] ?? '';
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
@@ -85,6 +85,13 @@ function siblings(error: object): string {
   });
   if (count > MAX_SIBLINGS) lines.push(`  - and ${count - MAX_SIBLINGS} more`);
   return lines.join('\n');
+}
+
+/** Node tells a refused connection to a name of several addresses by an AggregateError without a message of its own. */
+function firstSibling(error: object): string {
+  const errors = read(error, 'errors');
+  const first = safely<unknown>(() => (Array.isArray(errors) ? errors[0] : undefined), undefined);
+  return isErrorLike(first) ? message(first) : '';
 }
 
 function message(error: object): string {

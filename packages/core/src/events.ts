@@ -117,7 +117,7 @@ const STOP_LINES: { readonly [W in StopReason['why']]: (reason: Extract<StopReas
 export function describe(event: WorkerEvent, lines: 'plain' | 'numbered' = 'plain'): string {
   // The cast: the table has, for every type, a function of just that type's event.
   const line = (LINES[event.type] as (event: WorkerEvent) => string)(event);
-  if (lines === 'plain' || !('job' in event) || !line.startsWith('   ')) return line;
+  if (lines !== 'numbered' || !('job' in event) || !line.startsWith('   ')) return line;
   return `   #${event.job.id} ${line.slice(3)}`;
 }
 

@@ -118,6 +118,13 @@ describe('the detail of an error', () => {
     );
   });
 
+  it('of an AggregateError without a message is, in a line, that of the first error it has', () => {
+    expect(errorMessage(new AggregateError([new Error('connect ECONNREFUSED ::1:5432'), new Error('x')]))).toBe(
+      'connect ECONNREFUSED ::1:5432',
+    );
+    expect(errorMessage(new AggregateError([]))).toBe('AggregateError');
+  });
+
   it('has errors of an AggregateError that are none', () => {
     expect(withoutFrames(errorDetail(new AggregateError(['x', undefined, null, new Error('one\ntwo')], 'all')))).toBe(
       'AggregateError: all\n  - x\n  - undefined\n  - null\n  - Error: one',

@@ -51,3 +51,18 @@ export function without<D extends QueueDriver>(driver: D, methods: readonly stri
     },
   });
 }
+
+type Replacement = (real: (...args: never[]) => Promise<unknown>, ...args: never[]) => unknown;
+
+/** The driver with some methods replaced; each is given the real one and its arguments. */
+export function replacing<D extends QueueDriver>(driver: D, methods: Readonly<Record<string, Replacement>>): D {
+  return new Proxy(driver, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      const real = value.bind(target);
+      const replacement = typeof key === 'string' && Object.hasOwn(methods, key) ? methods[key] : undefined;
+      return replacement === undefined ? real : (...args: never[]) => replacement(real, ...args);
+    },
+  });
+}

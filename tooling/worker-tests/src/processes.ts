@@ -34,6 +34,8 @@ export interface FileStore extends AsyncDisposable {
   push(name: string, payload?: object, maxAttempts?: number): Promise<number>;
   start(worker: ProcessOptions['worker']): WorkerProcess;
   notes(): Note[];
+  /** Keeps every other writer out of the file, until it is disposed of. */
+  lock(): Disposable;
   /** Waits until `isTrue`; after `ms` it throws with what the processes printed. */
   until(what: string, isTrue: () => boolean | Promise<boolean>, ms?: number): Promise<void>;
 }
@@ -58,6 +60,11 @@ export async function openFileStore(): Promise<FileStore> {
       return process;
     },
     notes: () => (existsSync(log) ? readNotes(log) : []),
+    lock() {
+      const another = new Database(file);
+      another.exec('BEGIN IMMEDIATE');
+      return { [Symbol.dispose]: () => another.close() };
+    },
     async until(what, isTrue, ms = 15_000) {
       const end = performance.now() + ms;
       while (!(await isTrue())) {

@@ -39,6 +39,7 @@ const handlers = defineHandlers({
     const end = performance.now() + ms;
     while (performance.now() < end);
   }),
+  deaf: noted((_: Record<string, never>) => new Promise(() => {})),
   kill: noted((_: Record<string, never>) => {
     process.kill(process.pid, 'SIGKILL');
     return new Promise(() => {}); // the signal takes a moment

@@ -15,7 +15,7 @@ describe('a worker runs jobs', () => {
     const run = worker.run();
     await store.time.advance(214);
     expect(await run).toBe(0);
-    expect(events.map(line)).toEqual([
+    expect(events.map((event) => line(event))).toEqual([
       'Worker tester watching high, default',
       `-> send-invoice #${id} (attempt 1/3)`,
       '   done in 214ms',
@@ -64,7 +64,7 @@ describe('a worker runs jobs', () => {
     const { worker, events } = workerOn(store, { a: fail }, { backoff: [90], sleep: 1 });
     const run = worker.run();
     await store.time.settle();
-    expect(events.map(line).at(-1)).toBe('   failed, retrying in 90s: no mailbox');
+    expect(events.map((event) => line(event)).at(-1)).toBe('   failed, retrying in 90s: no mailbox');
     const [row] = store.rows();
     expect(row).toMatchObject({ id, attempts: 1, available_at: '2027-01-01 00:01:30', reserved_until: null });
     expect(row?.last_error).toMatch(/^TypeError: no mailbox\n {4}at /);
@@ -92,7 +92,7 @@ describe('a worker runs jobs', () => {
     const run = worker.run();
     await store.time.settle();
     expect(await run).toBe(0);
-    expect(events.map(line)).toContain('   failed for good: 550 no such mailbox');
+    expect(events.map((event) => line(event))).toContain('   failed for good: 550 no such mailbox');
     expect(await store.failed()).toMatchObject([{ name: 'a', attempts: 1, queue: 'default', payloadJson: '{}' }]);
     expect((await store.failed())[0]?.error).toMatch(/^Error: 550 no such mailbox\nat all\n {4}at /);
   });
@@ -109,7 +109,7 @@ describe('a worker runs jobs', () => {
     const run = worker.run();
     await store.time.settle();
     expect(store.rows()).toMatchObject([{ id, attempts: 1, available_at: '2027-01-01 00:00:45', last_error: '' }]);
-    expect(told('job_released').map(line)).toEqual(['   released, back in 45s']);
+    expect(told('job_released').map((event) => line(event))).toEqual(['   released, back in 45s']);
     await store.time.advance(200_000);
     expect(told('job_released').length).toBeGreaterThan(5);
     expect(await store.failed()).toEqual([]);
@@ -334,7 +334,11 @@ describe('the ends of a run', () => {
     });
     const { worker, events } = workerOn(store, {}, { stopWhenEmpty: true });
     expect(await worker.run()).toBe(0);
-    expect(events.map(line)).toEqual(['Worker tester watching default', 'Nothing left to do', 'Ran 0 jobs']);
+    expect(events.map((event) => line(event))).toEqual([
+      'Worker tester watching default',
+      'Nothing left to do',
+      'Ran 0 jobs',
+    ]);
   });
 
   it('ends after maxJobs and never claims more than that, at any concurrency', async () => {
@@ -358,7 +362,7 @@ describe('the ends of a run', () => {
     expect(claimed.size).toBe(12);
     expect(store.rows()).toHaveLength(18);
     expect(store.rows().every(({ attempts }) => attempts === 0)).toBe(true);
-    expect(events.map(line).slice(-2)).toEqual(['Stopping: ran 12 jobs', 'Ran 12 jobs']);
+    expect(events.map((event) => line(event)).slice(-2)).toEqual(['Stopping: ran 12 jobs', 'Ran 12 jobs']);
   });
 
   it('ends at maxTime, also in the middle of a longer sleep', async () => {
@@ -369,14 +373,14 @@ describe('the ends of a run', () => {
     expect(events).toHaveLength(1);
     await store.time.advance(1);
     expect(await run).toBe(0);
-    expect(events.map(line).slice(1)).toEqual(['Stopping: been going for 55s', 'Ran 0 jobs']);
+    expect(events.map((event) => line(event)).slice(1)).toEqual(['Stopping: been going for 55s', 'Ran 0 jobs']);
   });
 
   it('ends when the process uses more memory than it may', async () => {
     await using store = await openStore();
     const { worker, events } = workerOn(store, {}, { memoryLimit: 1 });
     expect(await worker.run()).toBe(0);
-    expect(events.map(line)[1]).toMatch(/^Stopping: using \d+MB$/);
+    expect(events.map((event) => line(event))[1]).toMatch(/^Stopping: using \d+MB$/);
   });
 
   it('runs at most one job with runNext, and rejects where the reserve fails', async () => {

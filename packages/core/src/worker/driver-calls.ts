@@ -62,6 +62,11 @@ export class DriverCalls {
     return this.#eachLost(claims, (claim) => this.delete(claim));
   }
 
+  /** Whether one call renews many claims. Where it does not, a call that fails is to cost no claim but its own. */
+  get renewsTogether(): boolean {
+    return hasBatchLeases(this.#driver);
+  }
+
   /** Renews and resolves to the claims that were lost. `deadlineMs`: a renewal must not outlast the claim it is for. */
   async extendMany<C extends Claim>(claims: readonly C[], seconds: number, deadlineMs: number): Promise<C[]> {
     const driver = this.#driver;
@@ -97,9 +102,8 @@ export class DriverCalls {
   }
 
   async #eachLost<C extends Claim>(claims: readonly C[], act: (claim: C) => Promise<boolean>): Promise<C[]> {
-    const lost: C[] = [];
-    for (const claim of claims) if (!(await act(claim))) lost.push(claim);
-    return lost;
+    const acted = await Promise.all(claims.map(act));
+    return claims.filter((_, index) => !acted[index]);
   }
 
   /** The call's answer, or `call_timeout` when there is none by the deadline; one that comes later goes to `onLate`. */

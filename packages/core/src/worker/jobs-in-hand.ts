@@ -46,8 +46,8 @@ export class JobsInHand {
     const { concurrency, maxJobs } = this.#options;
     for (const { job } of this.#attempts) if (job.reclaimed) return 0;
     const free = concurrency - this.#attempts.size;
-    // A job in hand that has not started yet will count among the jobs run.
-    const left = maxJobs === 0 ? free : maxJobs - this.ran - this.#waiting.length;
+    // All that are in hand have started, and count: one that waits is taken over from an expired claim.
+    const left = maxJobs === 0 ? free : maxJobs - this.ran;
     return Math.max(0, Math.min(free, left));
   }
 

@@ -67,15 +67,20 @@ export class Leases {
     }
     if (nowMs >= this.#renewedMs + this.#periodMs) {
       this.#renewedMs = nowMs;
-      if (this.#options.renews) void this.#renew(nowMs);
+      if (this.#options.renews) this.#renewAll(nowMs);
     }
     this.#schedule();
   }
 
-  async #renew(nowMs: number): Promise<void> {
-    const { calls, seconds, onError } = this.#options;
+  #renewAll(nowMs: number): void {
     const attempts = [...this.#held].filter((attempt) => !attempt.isLost && !attempt.job.isCompleting);
     if (attempts.length === 0) return;
+    const together = this.#options.calls.renewsTogether ? [attempts] : attempts.map((attempt) => [attempt]);
+    for (const each of together) void this.#renew(each, nowMs);
+  }
+
+  async #renew(attempts: readonly Attempt[], nowMs: number): Promise<void> {
+    const { calls, seconds, onError } = this.#options;
     const byClaim = new Map(attempts.map((attempt) => [attempt.job, attempt]));
     try {
       const lost = await calls.extendMany([...byClaim.keys()], seconds, this.#periodMs);

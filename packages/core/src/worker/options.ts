@@ -43,7 +43,10 @@ export interface WorkerOptions {
   readonly shutdownTimeout?: number | undefined;
   /** End, with exit code 1, after so many failed reserves in a row. Default 5; 0: never give up. */
   readonly maxReserveFailures?: number | undefined;
-  /** How long one call of the driver may take before it counts as failed. Default 30; 0: no limit. */
+  /**
+   * How long one call of the driver may take before it counts as failed; a reserve in any case no longer than the lease,
+   * a renewal no longer than a third of it. Default 30; 0: no limit.
+   */
   readonly driverTimeout?: number | undefined;
   /** End, with exit code 1, when so many abandoned handlers are still running. Default: `concurrency`. */
   readonly maxAbandoned?: number | undefined;

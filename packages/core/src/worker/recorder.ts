@@ -21,6 +21,9 @@ const UNSTORABLE = 'The error could not be stored';
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
+// Deletions wait for those under way, to go together; not for a call that may never be answered.
+const LONGEST_HOLD_MS = 100;
+
 export interface RecorderOptions {
   readonly source: WorkSource;
   readonly calls: DriverCalls;
@@ -39,13 +42,19 @@ type Write = {
   readonly tell: () => void;
 };
 
+interface Deletion {
+  readonly attempt: Attempt;
+  /** True: deleted. False: the claim was lost. Null: the call failed, and may have taken effect. */
+  readonly settled: (isDeleted: boolean | null) => void;
+}
+
 /**
  * Writes how jobs ended. A write that fails is tried again while the claim lasts, and then reported; it never throws.
- * Deletions that are ready in the same turn of the event loop, or while another is under way, go together.
+ * Deletions that are ready in the same turn of the event loop, or while others are under way, go together.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
-  #ready: { readonly attempt: Attempt; readonly settled: (isWritten: boolean | null) => void }[] = [];
+  #ready: Deletion[] = [];
   #isFlushing = false;
   #isClosed = false;
   /** What is being written, and how to wake it from the pause before another try. */
@@ -195,7 +204,7 @@ export class Recorder {
     }
   }
 
-  /** True: deleted. False: the claim was lost. Null: the call failed, and may have taken effect. */
+  /** Resolves as `Deletion` says. */
   #deleteTogether(attempt: Attempt): Promise<boolean | null> {
     return new Promise((settled) => {
       this.#ready.push({ attempt, settled });
@@ -210,18 +219,28 @@ export class Recorder {
     while (this.#ready.length > 0) {
       const batch = this.#ready;
       this.#ready = [];
-      try {
-        const lost = new Set(
-          (await this.#options.calls.deleteMany(batch.map(({ attempt }) => attempt.job))).map(({ id }) => id),
-        );
-        for (const { attempt, settled } of batch) settled(!lost.has(attempt.job.id));
-      } catch (error) {
-        for (const { attempt, settled } of batch) {
-          if (!this.#isClosed) this.#options.emit('record_failed', { job: jobRef(attempt), error, tries: 1 });
-          settled(null);
-        }
-      }
+      await new Promise<void>((resolve) => {
+        const cancel = this.#options.clock.after(LONGEST_HOLD_MS, resolve);
+        void this.#delete(batch).then(() => {
+          cancel();
+          resolve();
+        });
+      });
     }
     this.#isFlushing = false;
+  }
+
+  async #delete(batch: readonly Deletion[]): Promise<void> {
+    const { calls, emit } = this.#options;
+    try {
+      const lost = await calls.deleteMany(batch.map(({ attempt }) => attempt.job));
+      const lostIds = new Set(lost.map(({ id }) => id));
+      for (const { attempt, settled } of batch) settled(!lostIds.has(attempt.job.id));
+    } catch (error) {
+      for (const { attempt, settled } of batch) {
+        if (!this.#isClosed) emit('record_failed', { job: jobRef(attempt), error, tries: 1 });
+        settled(null);
+      }
+    }
   }
 }

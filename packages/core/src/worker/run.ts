@@ -41,6 +41,7 @@ export class Run {
   #shutdown: { readonly dueMs: number; readonly cancel: () => void } | null = null;
   #isLeaving = false;
   #isStopAsked = false;
+  #isStoppingTold = false;
   #isOver = false;
   #reserveFailures = 0;
 
@@ -108,13 +109,14 @@ export class Run {
 
   async #work(): Promise<0 | 1> {
     const reason = await this.#serve();
-    if (reason !== null && !this.#isOver) this.#emit('stopping', { reason });
+    if (reason !== null) this.#tellStopping(reason);
     while (this.#jobs.size > 0) await this.#attention.wait();
     return reason?.why === 'unreadable' || reason?.why === 'abandoned' ? 1 : 0;
   }
 
   async #leave(work: Promise<0 | 1>): Promise<0 | 1> {
     this.#isLeaving = true;
+    this.#tellStopping({ why: 'asked' }); // unless told by now: a look that is never answered would keep it untold
     this.#jobs.putBackAll();
     let cancel = () => {};
     const late = new Promise<0>((resolve) => {
@@ -124,6 +126,12 @@ export class Run {
     cancel();
     this.#jobs.close();
     return exitCode;
+  }
+
+  #tellStopping(reason: StopReason): void {
+    if (this.#isStoppingTold || this.#isOver) return;
+    this.#isStoppingTold = true;
+    this.#emit('stopping', { reason });
   }
 
   /** Takes and runs jobs until there is a reason to stop; null: nothing is left to do. */
@@ -199,7 +207,7 @@ export class Run {
     return (await this.#calls.pending(queues)) === 0;
   }
 
-  /** Every failure to read the queue counts, and is followed by a longer wait, which only a stop cuts short. */
+  /** Every failure to read the queue counts, and is followed by a longer wait, which only a stop or `maxTime` cuts short. */
   async #unreadable(error: unknown): Promise<void> {
     const { maxReserveFailures, sleepMs } = this.#options;
     this.#reserveFailures += 1;
