@@ -41,10 +41,12 @@ function checkManifest(manifest: Manifest, rule: PackageRule): string[] {
   const peers = Object.keys(manifest.peerDependencies ?? {});
   const siblings = Object.keys(manifest.devDependencies ?? {}).filter((name) => name in RULES);
   return [
-    ...installed.map(
-      (name) =>
-        `depends on ${name}: a published package has no dependencies; make it a peer, or write what is needed of it`,
-    ),
+    ...installed
+      .filter((name) => !rule.dependencies?.includes(name))
+      .map(
+        (name) =>
+          `depends on ${name}: a published package has no dependencies; make it a peer, or write what is needed of it`,
+      ),
     ...peers.filter((name) => !rule.peers.includes(name)).map((name) => `may not have ${name} as a peer`),
     ...siblings
       .filter((name) => ![...rule.peers, ...(rule.tests ?? [])].includes(name))

@@ -9,6 +9,8 @@ export interface PackageRule {
   readonly types?: readonly string[];
   /** The only `peerDependencies` allowed. `dependencies` are allowed to no package: what a user installs, the user has chosen. */
   readonly peers: readonly string[];
+  /** The exception: a program is installed by itself, and nobody who installs it should have to choose its parser. */
+  readonly dependencies?: readonly string[];
   /** Siblings that tests may use, besides the peers. */
   readonly tests?: readonly string[];
   /** The files that may import a module whose name is known only at run time. */
@@ -20,20 +22,26 @@ function driver(client: string): PackageRule {
   return { imports: ['@q/core', 'node:*'], types: [client], peers: ['@q/core', client], tests: ['@q/conformance'] };
 }
 
+/** Command line, tables, TypeScript configs, colours. */
+const CLI_LIBRARIES: readonly string[] = ['commander', 'cli-table3', 'jiti', 'picocolors'];
+
 export const RULES: Readonly<Record<string, PackageRule>> = {
   '@q/core': {
     // os names the worker, async_hooks guards against a push outside the transaction.
     imports: ['node:events', 'node:timers', 'node:os', 'node:async_hooks'],
     peers: ['@types/node'],
   },
-  '@q/conformance': { imports: ['@q/core', 'node:assert'], peers: ['@q/core'] },
+  // fast-check in the entry for model tests alone: a test of the package holds the suite itself to that.
+  '@q/conformance': { imports: ['@q/core', 'node:assert', 'fast-check'], peers: ['@q/core', 'fast-check'] },
   '@q/driver-mysql': driver('mysql2'),
   '@q/driver-pg': driver('pg'),
   '@q/driver-redis': driver('ioredis'),
   '@q/driver-sqlite': driver('better-sqlite3'),
   '@q/cli': {
-    imports: ['@q/core', '@q/conformance/doctor', 'node:*'],
+    imports: ['@q/core', '@q/conformance/doctor', 'node:*', ...CLI_LIBRARIES],
     peers: ['@q/core', '@q/conformance'],
+    dependencies: CLI_LIBRARIES,
+    tests: ['@q/driver-mysql', '@q/driver-pg', '@q/driver-redis', '@q/driver-sqlite'],
     // The user's config is a module, and brings the driver in.
     loaders: ['src/config.ts'],
   },

@@ -158,6 +158,12 @@ describe('a package.json', () => {
     ]);
   });
 
+  it('of the command has the libraries that the table names, and no other', () => {
+    expect(inManifest('cli', { dependencies: { commander: '*', jiti: '*', ms: '*' } })).toEqual([
+      '@q/cli depends on ms: a published package has no dependencies; make it a peer, or write what is needed of it',
+    ]);
+  });
+
   it('has no peers but those of the table', () => {
     expect(inManifest('driver-sqlite', { peerDependencies: { '@q/core': '*', pg: '*' } })).toEqual([
       '@q/driver-sqlite may not have pg as a peer',
