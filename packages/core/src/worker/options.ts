@@ -107,7 +107,7 @@ export function settleWorkerOptions(options: WorkerOptions, defaultId: () => str
     sleepMs: Math.max(checkMs('sleep', options.sleep ?? 1), SHORTEST_SLEEP_MS),
     maxJobs: checkInteger('maxJobs', options.maxJobs ?? 0, 0),
     maxTimeMs: checkMs('maxTime', options.maxTime ?? 0),
-    memoryLimitMb: checkMs('memoryLimit', options.memoryLimit ?? 0) / 1000,
+    memoryLimitMb: checkAmount('memoryLimit', options.memoryLimit ?? 0, 'megabytes'),
     stopWhenEmpty: options.stopWhenEmpty ?? false,
     signals: options.signals ?? false,
     shutdownTimeoutMs: checkMs('shutdownTimeout', options.shutdownTimeout ?? 0),
@@ -120,9 +120,13 @@ export function settleWorkerOptions(options: WorkerOptions, defaultId: () => str
 
 /** Seconds, fractions allowed, as milliseconds; below 0 is raised to 0. */
 export function checkMs(what: string, value: unknown): number {
-  if (typeof value === 'number' && Number.isFinite(value)) return Math.max(0, value * 1000);
+  return checkAmount(what, value, 'seconds') * 1000;
+}
+
+function checkAmount(what: string, value: unknown, unit: 'seconds' | 'megabytes'): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return Math.max(0, value);
   const got = typeof value === 'number' ? String(value) : kindOf(value);
-  throw new QueueError('invalid_number', `${what} has to be a number of seconds; got ${got}`);
+  throw new QueueError('invalid_number', `${what} has to be a number of ${unit}; got ${got}`);
 }
 
 function checkSource(source: WorkSource): WorkSource {
