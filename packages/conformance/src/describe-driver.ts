@@ -1,7 +1,8 @@
 import type { ConformanceCase } from './case.js';
 import { CASES } from './cases/index.js';
 import type { Harness } from './harness.js';
-import { CASE_TIMEOUT_MS, runCase, whySkipped } from './run.js';
+import { CASE_TIMEOUT_MS } from './in-time.js';
+import { runCase, whySkipped } from './run.js';
 
 /** A test runner: `describe` and `test` as vitest, jest and `node:test` have them. */
 export interface Runner {

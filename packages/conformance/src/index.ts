@@ -14,5 +14,6 @@ export {
   TRAITS,
   type Trait,
 } from './harness.js';
+export { CASE_TIMEOUT_MS } from './in-time.js';
 export { RULES, type RuleId } from './rules.js';
-export { CASE_TIMEOUT_MS, type CaseResult, type RunOptions, runCase, runConformance, whySkipped } from './run.js';
+export { type CaseResult, type RunOptions, runCase, runConformance, whySkipped } from './run.js';

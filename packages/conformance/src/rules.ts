@@ -3,8 +3,7 @@
  * `docs/protocol.md#<id>`.
  */
 export const RULES = {
-  abilities: 'A driver has all methods of an ability or none, and the abilities its harness promises.',
-  'six-methods': 'push, reserve, delete, release, fail and pending are what a worker needs.',
+  abilities: 'A driver has the six methods, all methods of an ability or none, and the abilities its harness promises.',
   'push-id': 'push resolves to the id of the new job.',
   'push-columns': "A push writes every column: attempts 0, last_error '', created_at now, available_at now + delay.",
   'any-name': 'Only Queue knows handlers: a driver takes any name within the limits.',

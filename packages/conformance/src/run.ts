@@ -3,9 +3,7 @@ import { CASES } from './cases/index.js';
 import { Clock } from './clock.js';
 import { ConformanceFailure } from './failure.js';
 import { type Harness, type Need, type TestStore, TRAITS } from './harness.js';
-
-/** How long one case may take in real time, opening its store included. Nothing in the suite is slow: a longer one hangs. */
-export const CASE_TIMEOUT_MS = 30_000;
+import { inTime } from './in-time.js';
 
 export type CaseResult = { readonly case: ConformanceCase; readonly elapsedMs: number } & (
   | { readonly outcome: 'passed' }
@@ -81,25 +79,11 @@ async function close(store: TestStore | null): Promise<void> {
   await store?.close();
 }
 
-function isThere(harness: Harness, need: Need): boolean {
+/** Whether a harness promises an ability, or does not list a trait as lacking. */
+export function isThere(harness: Harness, need: Need): boolean {
   return isTrait(need) ? harness.lacks?.includes(need) !== true : harness.abilities.includes(need);
 }
 
 function isTrait(need: Need): need is keyof typeof TRAITS {
   return Object.hasOwn(TRAITS, need);
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`it did not settle within ${CASE_TIMEOUT_MS / 1000} s`)),
-      CASE_TIMEOUT_MS,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

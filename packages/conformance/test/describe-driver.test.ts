@@ -59,9 +59,9 @@ describe('describeDriver', () => {
     expect(child.status).toBe(1);
     const lines = child.stdout.split('\n').map((line) => line.trim());
     const count = (pattern: RegExp) => lines.filter((line) => pattern.test(line)).length;
-    expect(lines).toContainEqual(expect.stringMatching(/^ok \d+ - The driver has the six methods .*$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^ok \d+ - The driver has the six methods, .*$/));
     expect(lines).toContainEqual(expect.stringMatching(/^ok \d+ - Queues are listed by name .*not promise\) # SKIP$/));
-    expect(lines).toContainEqual(expect.stringMatching(/^not ok \d+ - A deleted job frees its key at once .*$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^not ok \d+ - A deleted job frees its key at once, .*$/));
     expect(lines.join(' ')).toContain('docs/protocol.md#unique-freed: delete and fail free the key');
     expect(count(/^(not )?ok \d+ - .*\([a-z-]+\/[a-z0-9-]+(; skipped: .*)?\)( # SKIP)?$/)).toBe(CASES.length);
     expect(count(/; skipped: .*# SKIP$/)).toBe(CASES.filter(({ needs }) => needs.length > 0).length);

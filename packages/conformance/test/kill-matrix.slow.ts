@@ -1,41 +1,67 @@
 import { deepEqual } from 'node:assert/strict';
-import { expect, test } from 'vitest';
-import { CASES, type ConformanceCase, runCase } from '../src/index.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { CASES } from '../src/index.js';
+import { KillMatrix } from './kill-matrix.js';
 import { MUTANTS } from './mutants/index.js';
 import type { Mutant } from './mutants/mutant.js';
 
-// Too slow to be run once for each mutant; their own mutants run them in saboteurs.test.ts.
-const HEAVY: readonly string[] = [
-  'payloads/depth-limit',
-  'push-many/any-size',
-  'push-many/large-is-all-or-nothing',
-  'delete-many/any-size',
-  'transactions/push-many-rolls-back',
-];
-
-test('which mutants each case kills: none of them none', async () => {
-  const kills = new Map<string, string[]>(CASES.map(({ id }) => [id, []]));
-  for (const mutant of MUTANTS) {
-    for (const id of await killersOf(mutant)) kills.get(id)?.push(mutant.what);
-  }
-  for (const [id, whats] of kills) console.log(`${id}\n${whats.map((what) => `  ${what}`).join('\n')}`);
-  const idle = [...kills].filter(([, whats]) => whats.length === 0).map(([id]) => id);
-  deepEqual(idle, []);
-  expect(kills.size).toBe(CASES.length);
-});
-
-/** The cases that fail on a mutant. All at once: each has a store and a clock of its own. */
-async function killersOf({ harness, caughtBy }: Mutant): Promise<string[]> {
-  const cases = CASES.filter(({ id }) => id === caughtBy || !HEAVY.includes(id));
-  const verdicts = await Promise.all(cases.map(async (one) => ({ id: one.id, failed: await fails(harness, one) })));
-  return verdicts.filter(({ failed }) => failed).map(({ id }) => id);
+interface Verdict {
+  readonly mutant: Mutant;
+  readonly killers: readonly string[];
 }
 
-async function fails(harness: Mutant['harness'], one: ConformanceCase): Promise<boolean> {
-  try {
-    await runCase(harness, one);
-    return false;
-  } catch {
-    return true;
-  }
+/** At a time: those that break wakeups wait five seconds each for what does not come. */
+const AT_A_TIME = 6;
+
+let verdicts: readonly Verdict[] = [];
+
+beforeAll(async () => {
+  verdicts = await judged();
+  const report = CASES.map(({ id }) => [id, ...killsOf(id)].join('\n  ')).join('\n');
+  const alone = CASES.filter(({ id }) => isNeeded(id)).length;
+  console.log(
+    `${report}\n${MUTANTS.length} mutants; ${alone} of ${CASES.length} cases kill one that no other case kills`,
+  );
+}, 900_000);
+
+describe('the kill matrix', () => {
+  test('every mutant is killed by the case that is named for it', () => {
+    const missed = verdicts.filter(({ mutant, killers }) => !killers.includes(mutant.caughtBy));
+    deepEqual(
+      missed.map(({ mutant }) => `${mutant.caughtBy}: ${mutant.what}`),
+      [],
+    );
+  });
+
+  test('every case kills a mutant that no other case kills: without any one of them some mutant survives', () => {
+    deepEqual(
+      CASES.map(({ id }) => id).filter((id) => !isNeeded(id)),
+      [],
+    );
+    expect(verdicts.length).toBe(MUTANTS.length);
+  });
+});
+
+function isNeeded(id: string): boolean {
+  return verdicts.some(({ killers }) => killers.length === 1 && killers[0] === id);
+}
+
+/** What a case kills; what it kills alone is marked. */
+function killsOf(id: string): string[] {
+  return verdicts
+    .filter(({ killers }) => killers.includes(id))
+    .map(({ mutant, killers }) => `${killers.length === 1 ? 'alone: ' : ''}${mutant.what}`);
+}
+
+async function judged(): Promise<Verdict[]> {
+  const matrix = await KillMatrix.open();
+  const left = [...MUTANTS];
+  const found: Verdict[] = [];
+  const judge = async (): Promise<void> => {
+    for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
+      found.push({ mutant, killers: await matrix.killersOf(mutant) });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, judge));
+  return found;
 }

@@ -21,21 +21,9 @@ import {
   type ReservedJob,
   type Scratch,
 } from '@q/core';
-import {
-  checkDelay,
-  checkForgetSelection,
-  checkLimit,
-  checkMaxAttempts,
-  checkQueues,
-  checkRetrySelection,
-  checkText,
-  checkTimeout,
-  type EncodedJob,
-  encodeJobs,
-  kindOf,
-} from '@q/core/driver-kit';
-import { ReferenceMechanics } from './reference-mechanics.js';
-import { type FailedRow, type Listener, MemoryStore, MemoryTransaction } from './reference-store.js';
+import * as kit from '@q/core/driver-kit';
+import { ReferenceOperations } from './reference-operations.js';
+import { type Listener, MemoryStore, MemoryTransaction } from './reference-store.js';
 
 type Contract = QueueDriver &
   QueueReports &
@@ -57,109 +45,86 @@ CREATE TABLE queue_failed_jobs (…);
 `;
 
 /**
- * The whole contract in memory, as short as it can be: each method in the words of the rules (reference-rules.ts) and of
- * how they are applied (reference-mechanics.ts), so that a mutant can break one of them and nothing else.
+ * The whole contract in memory, as short as it can be. Here every argument is checked, and nothing else is done: what is done
+ * is in reference-operations.ts, how it holds against others in reference-mechanics.ts, and the rules by which in
+ * reference-rules.ts. So a mutant can break one thing, and nothing else.
  */
-export class ReferenceDriver extends ReferenceMechanics implements Contract {
+export class ReferenceDriver extends ReferenceOperations implements Contract {
   async push(job: NewJob): Promise<number> {
-    const encoded = this.encode(job);
-    await this.roundTrip();
-    return this.insert(encoded, null);
+    return this.pushOne(this.encode(job));
   }
 
   async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-    const [job = null] = await this.claimSome(queues, 1, timeout, worker);
-    return job;
-  }
-
-  async delete(claim: Claim): Promise<boolean> {
-    return this.act(claim, (row) => this.store.jobs.delete(row.id));
-  }
-
-  async release(claim: Claim, delay: number, error: string): Promise<boolean> {
-    const seconds = checkDelay(delay);
-    const text = this.trimError(error);
-    return this.act(claim, (row) => this.released(row, seconds, text));
-  }
-
-  async fail(claim: Claim, error: string): Promise<boolean> {
-    const text = this.trimError(error);
-    return this.act(claim, (row) => this.moveToFailed(row, text));
-  }
-
-  async extend(claim: Claim, timeout: number): Promise<boolean> {
-    const seconds = checkTimeout(timeout);
-    return this.act(claim, (row) => {
-      row.reservedUntil = this.after(seconds);
+    return this.take({
+      queues: kit.checkQueues(queues),
+      limit: 1,
+      timeout: kit.checkTimeout(timeout),
+      worker: kit.checkWorker(worker),
     });
   }
 
+  async delete(claim: Claim): Promise<boolean> {
+    return this.deleteOne(kit.checkClaim(claim));
+  }
+
+  async release(claim: Claim, delay: number, error: string): Promise<boolean> {
+    return this.releaseOne(kit.checkClaim(claim), kit.checkDelay(delay), this.trimError(error));
+  }
+
+  async fail(claim: Claim, error: string): Promise<boolean> {
+    return this.failOne(kit.checkClaim(claim), this.trimError(error));
+  }
+
   async pending(queue?: string | null): Promise<number> {
-    const name = queue === null || queue === undefined ? null : checkText('queue', queue);
-    await this.roundTrip();
-    return [...this.store.jobs.values()].filter(
-      (row) => (name === null || this.sameQueue(row.queue, name)) && this.isPending(row),
-    ).length;
+    return this.count(queue === null || queue === undefined ? null : kit.checkText('queue', queue));
   }
 
   async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
-    const encoded = this.encodeMany(jobs);
-    await this.roundTrip();
-    const transaction = this.store.begin();
-    const ids: number[] = [];
-    for (const job of encoded) ids.push(await this.insert(job, transaction));
-    transaction.commit();
-    return ids;
+    return this.pushAll(kit.encodeJobs(jobs));
   }
 
   async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    return this.claimSome(queues, checkLimit(limit), timeout, worker);
+    return this.takeAll({
+      queues: kit.checkQueues(queues),
+      limit: kit.checkLimit(limit),
+      timeout: kit.checkTimeout(timeout),
+      worker: kit.checkWorker(worker),
+    });
   }
 
   async deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]> {
-    return this.lostOf(claims, (claim) => this.delete(claim));
+    return this.deleteAll(kit.checkClaims(claims));
+  }
+
+  async extend(claim: Claim, timeout: number): Promise<boolean> {
+    return this.extendOne(kit.checkClaim(claim), kit.checkTimeout(timeout));
   }
 
   async extendMany<C extends Claim>(claims: readonly C[], timeout: number): Promise<C[]> {
-    return this.lostOf(claims, (claim) => this.extend(claim, timeout));
+    return this.extendAll(kit.checkClaims(claims), kit.checkTimeout(timeout));
   }
 
   within(tx: MemoryTransaction): InTransaction {
-    if (!(tx instanceof MemoryTransaction) || !this.store.open.has(tx)) {
-      throw new QueueError('invalid_transaction', `A transaction that is open is wanted; got ${kindOf(tx)}`);
-    }
+    this.checkTransaction(tx);
     return {
-      push: async (job) => this.insert(this.encode(job), tx),
-      pushMany: async (jobs) => {
-        const ids: number[] = [];
-        for (const job of this.encodeMany(jobs)) ids.push(await this.insert(job, tx));
-        return ids;
-      },
-      delete: (claim) => this.act(claim, (row) => tx.deleted.add(row.id)),
+      push: async (job) => this.pushWithin(tx, kit.encodeJob(job)),
+      pushMany: async (jobs) => this.pushAllWithin(tx, kit.encodeJobs(jobs)),
+      delete: async (claim) => this.deleteWithin(tx, kit.checkClaim(claim)),
     };
   }
 
   pushSync(job: NewJob): number {
-    const id = this.insertNow(this.encode(job), [...this.store.open].at(-1) ?? null);
+    const id = this.pushNow(kit.encodeJob(job));
     if (typeof id === 'number') return id;
     throw new QueueError('store_busy', 'The unique key is held in a transaction that is still open');
   }
 
   async onPush(queues: readonly string[], wake: () => void): Promise<AsyncDisposable> {
-    const listener: Listener = { queues: checkQueues(queues), wake };
-    this.store.listeners.add(listener);
-    return { [Symbol.asyncDispose]: async () => void this.store.listeners.delete(listener) };
+    return this.listen({ queues: kit.checkQueues(queues), wake });
   }
 
   async stats(): Promise<QueueStats[]> {
-    const rows = [...this.store.jobs.values()];
-    const queues = [...new Set(rows.map(({ queue }) => queue))].sort();
-    return queues.map((queue) =>
-      this.statsOf(
-        queue,
-        rows.filter((row) => row.queue === queue),
-      ),
-    );
+    return this.allStats();
   }
 
   async failedCount(): Promise<number> {
@@ -167,49 +132,23 @@ export class ReferenceDriver extends ReferenceMechanics implements Contract {
   }
 
   async failedRows(limit: number): Promise<FailedJob[]> {
-    const rows = [...this.store.failed.values()].sort((a, b) => b.failedAt - a.failedAt || b.id - a.id);
-    return rows.slice(0, checkLimit(limit)).map((row) => this.failedJob(row));
+    return this.newest(kit.checkLimit(limit));
   }
 
   async retryFailed(which: { readonly id: number } | 'all', maxAttempts: number): Promise<number> {
-    const selection = checkRetrySelection(which);
-    const attempts = checkMaxAttempts(maxAttempts);
-    const ids = selection === 'all' ? [...this.store.failed.keys()] : [selection.id];
-    let count = 0;
-    for (const id of ids) {
-      await this.roundTrip();
-      const failed = this.store.failed.get(id);
-      if (failed === undefined || !this.store.failed.delete(id)) continue;
-      this.store.add(this.requeued(failed, attempts));
-      count += 1;
-    }
-    return count;
+    return this.retry(kit.checkRetrySelection(which), kit.checkMaxAttempts(maxAttempts));
   }
 
   async forgetFailed(which: FailedSelection): Promise<number> {
-    const selection = checkForgetSelection(which);
-    const rows = [...this.store.failed.values()].filter((row) => this.isSelected(row, selection));
-    for (const { id } of rows) this.store.failed.delete(id);
-    return rows.length;
+    return this.forget(kit.checkForgetSelection(which));
   }
 
   async find(id: number): Promise<JobState | null> {
-    const row = this.store.jobs.get(this.checkId(id));
-    if (row === undefined) return null;
-    const { availableAt, reservedUntil, createdAt, ...rest } = row;
-    return {
-      ...rest,
-      availableAt: new Date(availableAt * 1000),
-      reservedUntil: reservedUntil === null ? null : new Date(reservedUntil * 1000),
-      createdAt: new Date(createdAt * 1000),
-      state: this.stateOf(row),
-      ahead: this.ahead(row),
-    };
+    return this.look(kit.checkInteger('An id', id));
   }
 
   async findFailed(id: number): Promise<FailedJob | null> {
-    const row = this.store.failed.get(this.checkId(id));
-    return row === undefined ? null : this.failedJob(row);
+    return this.lookAtFailed(kit.checkInteger('An id', id));
   }
 
   schema(): string {
@@ -221,12 +160,22 @@ export class ReferenceDriver extends ReferenceMechanics implements Contract {
     return { driver, [Symbol.asyncDispose]: async () => {} };
   }
 
-  protected encodeMany(jobs: readonly NewJob[]): EncodedJob[] {
-    return encodeJobs(jobs);
+  /** What a plain push makes of a job; the other ways to push do it by themselves. */
+  protected encode(job: NewJob): kit.EncodedJob {
+    return kit.encodeJob(job);
   }
 
-  protected isSelected(row: FailedRow, which: FailedSelection): boolean {
-    if (which === 'all') return true;
-    return 'id' in which ? row.id === which.id : row.failedAt * 1000 < which.before.getTime();
+  protected trimError(error: string): string {
+    return kit.trimErrorText(error);
+  }
+
+  protected checkTransaction(tx: MemoryTransaction): void {
+    if (tx instanceof MemoryTransaction && this.store.open.has(tx)) return;
+    throw new QueueError('invalid_transaction', `A transaction that is open is wanted; got ${kit.kindOf(tx)}`);
+  }
+
+  protected listen(listener: Listener): AsyncDisposable {
+    this.store.listeners.add(listener);
+    return { [Symbol.asyncDispose]: async () => void this.store.listeners.delete(listener) };
   }
 }

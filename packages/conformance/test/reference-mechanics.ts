@@ -1,17 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Claim, ReservedJob } from '@q/core';
-import {
-  CLAIM_ROUNDS,
-  checkClaim,
-  checkClaims,
-  checkQueues,
-  checkTimeout,
-  checkWorker,
-  type EncodedJob,
-  UNDECODABLE_PAYLOAD,
-} from '@q/core/driver-kit';
+import { CLAIM_ROUNDS, type EncodedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
 import { ReferenceRules } from './reference-rules.js';
 import type { MemoryTransaction, Row } from './reference-store.js';
+
+/** What a worker asks for, checked. */
+export interface ClaimRequest {
+  readonly queues: readonly string[];
+  readonly limit: number;
+  /** Seconds. */
+  readonly timeout: number;
+  readonly worker: string;
+}
 
 /**
  * How the rules are applied when others are at work too: between finding a row and changing it there is a round trip, so
@@ -34,7 +34,8 @@ export class ReferenceMechanics extends ReferenceRules {
 
   /** The id, or the transaction that has to end first. */
   protected insertNow(job: EncodedJob, transaction: MemoryTransaction | null): number | MemoryTransaction {
-    const holder = this.holderOf(job.unique, [...this.store.jobs.values(), ...(transaction?.inserted ?? [])]);
+    const holder =
+      this.holderOf(job.unique, this.store.jobs.values()) ?? this.holderOf(job.unique, transaction?.inserted ?? []);
     if (holder !== undefined) return this.store.lockerOf(holder.id) ?? holder.id;
     for (const rival of this.store.open) {
       if (rival !== transaction && this.holderOf(job.unique, rival.inserted) !== undefined) return rival;
@@ -45,47 +46,44 @@ export class ReferenceMechanics extends ReferenceRules {
     return row.id;
   }
 
-  protected holderOf(key: string | null, rows: readonly Row[]): Row | undefined {
+  protected holderOf(key: string | null, rows: Iterable<Row>): Row | undefined {
     if (key === null) return undefined;
-    return rows.find((row) => row.unique !== null && this.sameKey(row.unique, key));
+    for (const row of rows) if (row.unique !== null && this.sameKey(row.unique, key)) return row;
+    return undefined;
   }
 
   /** Up to `limit` jobs, queue by queue; a job taken over from an expired claim ends the batch, or is it. */
-  protected async claimSome(
-    queues: readonly string[],
-    limit: number,
-    timeout: number,
-    worker: string,
-  ): Promise<ReservedJob[]> {
-    const names = checkQueues(queues);
-    const seconds = checkTimeout(timeout);
-    const id = checkWorker(worker);
+  protected async claimSome({ queues, limit, timeout, worker }: ClaimRequest): Promise<ReservedJob[]> {
     const jobs: ReservedJob[] = [];
-    for (const queue of names) {
+    for (const queue of queues) {
       for (let round = 0; round < CLAIM_ROUNDS && jobs.length < limit; round += 1) {
         const seen = this.candidate(queue);
         if (seen === undefined) break;
-        if (this.comesAlone(seen) && jobs.length > 0) return jobs;
+        if (!this.mayFollow(seen, jobs)) return jobs;
         await this.roundTrip();
-        const job = this.claimSeen(seen, seconds, id);
+        const job = this.claimSeen(seen, timeout, worker);
         if (job === null) continue;
         jobs.push(job);
-        if (job.reclaimed && this.comesAlone(seen)) return jobs;
+        if (!this.mayBeFollowed(job)) return jobs;
         round = -1; // a round that yields a job costs nothing
       }
     }
     return jobs;
   }
 
-  protected comesAlone(seen: Row): boolean {
-    return seen.reservedUntil !== null;
+  protected mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
+    return seen.reservedUntil === null || jobs.length === 0;
+  }
+
+  protected mayBeFollowed(job: ReservedJob): boolean {
+    return !job.reclaimed;
   }
 
   /** The first row of a queue as it is now: a copy, as a query's answer is one. */
   protected candidate(queue: string): Row | undefined {
-    const [first, ...rest] = this.candidates(queue);
-    if (first === undefined) return undefined;
-    return { ...rest.reduce((best, row) => (this.order(row, best) < 0 ? row : best), first) };
+    let best: Row | undefined;
+    for (const row of this.candidates(queue)) if (best === undefined || this.order(row, best) < 0) best = row;
+    return best === undefined ? undefined : { ...best };
   }
 
   /** Claims a row that was seen a round trip ago, if nothing happened to it meanwhile. */
@@ -110,11 +108,10 @@ export class ReferenceMechanics extends ReferenceRules {
 
   /** Changes the row of a claim that still holds. */
   protected async act(claim: Claim, change: (row: Row) => void): Promise<boolean> {
-    const fence = this.checkClaim(claim);
     await this.roundTrip();
     for (;;) {
-      const row = this.store.jobs.get(fence.id);
-      if (row === undefined || !this.isClaimOf(fence, row)) return false;
+      const row = this.store.jobs.get(claim.id);
+      if (row === undefined || !this.isClaimOf(claim, row)) return false;
       const locker = this.store.lockerOf(row.id);
       if (locker === undefined) {
         change(row);
@@ -124,13 +121,10 @@ export class ReferenceMechanics extends ReferenceRules {
     }
   }
 
-  protected checkClaim(claim: Claim): Claim {
-    return checkClaim(claim);
-  }
-
-  protected async lostOf<C extends Claim>(claims: readonly C[], act: (claim: C) => Promise<boolean>): Promise<C[]> {
+  /** The same for each of a batch: the very claims that were lost. */
+  protected async actOnAll<C extends Claim>(claims: readonly C[], change: (row: Row) => void): Promise<C[]> {
     const lost: C[] = [];
-    for (const claim of checkClaims(claims)) if (!(await act(claim))) lost.push(claim);
+    for (const claim of claims) if (!(await this.act(claim, change))) lost.push(claim);
     return lost;
   }
 }

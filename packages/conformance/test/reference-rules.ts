@@ -1,14 +1,5 @@
-import type { Claim, FailedJob, JobState, NewJob, QueueStats, ReservedJob } from '@q/core';
-import {
-  checkInteger,
-  checkMaxAttempts,
-  type EncodedJob,
-  encodeJob,
-  reservedJob,
-  secondsAfter,
-  secondsAt,
-  trimErrorText,
-} from '@q/core/driver-kit';
+import type { Claim, FailedJob, FailedSelection, JobState, QueueStats, ReservedJob } from '@q/core';
+import { type EncodedJob, reservedJob, secondsAfter, secondsAt } from '@q/core/driver-kit';
 import type { FailedRow, MemoryStore, Row } from './reference-store.js';
 
 /**
@@ -41,7 +32,7 @@ export class ReferenceRules {
   }
 
   protected isPending(row: Row): boolean {
-    return this.isDue(row) && !this.isHeld(row);
+    return !this.isHeld(row) && this.isDue(row);
   }
 
   /** Below zero where `a` goes before `b`. */
@@ -60,14 +51,6 @@ export class ReferenceRules {
   /** Whether a claim still is the one on the row: the attempt tells claims apart, a released row has none. */
   protected isClaimOf(claim: Claim, row: Row): boolean {
     return row.attempts === claim.attempts && row.reservedUntil !== null;
-  }
-
-  protected encode(job: NewJob): EncodedJob {
-    return encodeJob(job);
-  }
-
-  protected trimError(error: string): string {
-    return trimErrorText(error);
   }
 
   protected newRow(job: EncodedJob): Row {
@@ -116,7 +99,7 @@ export class ReferenceRules {
 
   protected requeued(failed: FailedRow, maxAttempts: number): Row {
     const { queue, name, payloadJson } = failed;
-    const job = { queue, name, payloadJson, maxAttempts: checkMaxAttempts(maxAttempts), delay: 0, priority: 0 };
+    const job = { queue, name, payloadJson, maxAttempts, delay: 0, priority: 0 };
     return this.newRow({ ...job, unique: null });
   }
 
@@ -144,13 +127,12 @@ export class ReferenceRules {
 
   /** What could be reserved from a queue, a job that somebody is deleting in an open transaction aside. */
   protected candidates(queue: string): Row[] {
-    return [...this.store.jobs.values()].filter(
-      (row) =>
-        this.isAddressable(row) &&
-        this.sameQueue(row.queue, queue) &&
-        this.isPending(row) &&
-        this.store.lockerOf(row.id) === undefined,
-    );
+    const rows: Row[] = [];
+    for (const row of this.store.jobs.values()) {
+      if (!this.sameQueue(row.queue, queue) || !this.isPending(row)) continue;
+      if (this.isAddressable(row) && this.store.lockerOf(row.id) === undefined) rows.push(row);
+    }
+    return rows;
   }
 
   /** A row whose id a number cannot hold is left alone. */
@@ -162,7 +144,8 @@ export class ReferenceRules {
     return { ...row, failedAt: new Date(failedAt * 1000) };
   }
 
-  protected checkId(id: number): number {
-    return checkInteger('An id', id);
+  protected isSelected(row: FailedRow, which: FailedSelection): boolean {
+    if (which === 'all') return true;
+    return 'id' in which ? row.id === which.id : row.failedAt * 1000 < which.before.getTime();
   }
 }

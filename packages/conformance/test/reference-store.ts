@@ -64,7 +64,8 @@ export class MemoryStore {
 
   /** The open transaction that has deleted a job: whoever else wants that job waits for its end. */
   lockerOf(id: number): MemoryTransaction | undefined {
-    return [...this.open].find((transaction) => transaction.deleted.has(id));
+    for (const transaction of this.open) if (transaction.deleted.has(id)) return transaction;
+    return undefined;
   }
 }
 

@@ -34,13 +34,14 @@ export const claims: readonly ConformanceCase[] = [
     id: 'claims/deadline-equal-to-now',
     name: 'A claim whose deadline is now has expired; one second earlier it has not',
     rule: 'claim-expires',
-    run: async ({ driver, clock }) => {
+    run: async ({ driver, clock, connect }) => {
+      const other = await connect();
       await driver.push(aJob());
       await reserveOne(driver, { timeout: 60 });
       clock.advance(59);
-      await reserveNone(driver, 'one second before the deadline');
+      await reserveNone(other, 'one second before the deadline');
       clock.advance(1);
-      await reserveOne(driver);
+      await reserveOne(other);
     },
   }),
   aCase({
@@ -70,13 +71,14 @@ export const claims: readonly ConformanceCase[] = [
   }),
   aCase({
     id: 'claims/reclaimed',
-    name: 'A job taken over from an expired claim says so',
+    name: 'A job taken over from an expired claim says so, whichever client held it',
     rule: 'claim-expires',
-    run: async ({ driver, clock }) => {
+    run: async ({ driver, clock, connect }) => {
+      const other = await connect();
       await driver.push(aJob());
       await reserveOne(driver, { timeout: 10 });
-      clock.advance(10);
-      equal((await reserveOne(driver)).reclaimed, true, 'reclaimed');
+      clock.advance(15);
+      equal((await reserveOne(other)).reclaimed, true, 'reclaimed');
     },
   }),
   aCase({
@@ -110,13 +112,13 @@ export const claims: readonly ConformanceCase[] = [
       const now = clock.now();
       const reservedUntil = clock.second(30);
       const id = await insertRow(
-        aRow(now, { attempts: 7, maxAttempts: 3, priority: 0, lastError: 'no', reservedUntil, reservedBy: 'gone:1' }),
+        aRow(now, { attempts: 2, maxAttempts: 3, priority: 0, lastError: 'no', reservedUntil, reservedBy: 'gone:1' }),
       );
       clock.advance(29);
       await reserveNone(driver, 'before the deadline');
       clock.advance(1);
       const { attempts, reclaimed } = await reserveOne(driver);
-      deepEqual({ id, attempts, reclaimed }, { id, attempts: 8, reclaimed: true });
+      deepEqual({ id, attempts, reclaimed }, { id, attempts: 3, reclaimed: true });
     },
   }),
   aCase({

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { aCase, type ConformanceCase } from '../case.js';
 import { sameIds } from '../expectations.js';
 import { aJob, ids, reserveOne, WORKER } from '../fixtures.js';
@@ -6,7 +6,7 @@ import { aJob, ids, reserveOne, WORKER } from '../fixtures.js';
 export const deleteMany: readonly ConformanceCase[] = [
   aCase({
     id: 'delete-many/all-held',
-    name: 'A batch of claims that hold is deleted, and nothing is lost',
+    name: 'A batch of claims that hold is deleted, nothing is lost, and the keys are free',
     rule: 'delete-many',
     needs: ['batches', 'jobRows'],
     run: async ({ driver, jobRows }) => {
@@ -14,7 +14,8 @@ export const deleteMany: readonly ConformanceCase[] = [
       const jobs = await driver.reserveMany(['default'], 4, 60, WORKER);
       deepEqual(await driver.deleteMany(jobs), [], 'the claims lost');
       equal((await jobRows()).length, 1, 'rows left');
-      equal(await driver.pending(), 1, 'pending');
+      notEqual(await driver.push(aJob({ unique: 'k0' })), jobs[0]?.id, 'the id of the next job of a key');
+      equal(await driver.pending(), 2, 'pending');
     },
   }),
   aCase({

@@ -10,8 +10,11 @@ export const forgetFailed: readonly ConformanceCase[] = [
     name: 'Forgetting by id deletes that failure alone; an id that is not there deletes nothing',
     rule: 'forget-failed',
     needs: ['reports'],
-    run: async ({ driver }) => {
-      for (const error of ['a', 'b', 'c']) await failOne(driver, { error });
+    run: async ({ driver, clock }) => {
+      for (const error of ['a', 'b', 'c']) {
+        await failOne(driver, { error });
+        clock.advance(1);
+      }
       const [, middle] = await driver.failedRows(3);
       const which = { id: middle?.id ?? 0 };
       equal(await driver.forgetFailed({ id: which.id + 1_000 }), 0, 'an id that is not there');

@@ -174,7 +174,7 @@ export const numbers: readonly ConformanceCase[] = [
     rule: 'numbers',
     run: async ({ driver, clock }) => {
       await driver.push(aJob());
-      await driver.release(await reserveOne(driver), LARGEST, '');
+      await driver.release(await reserveOne(driver, { timeout: LARGEST }), LARGEST, '');
       await driver.push(aJob({ delay: LARGEST }));
       clock.set('9999-12-31T23:59:58.000Z');
       equal(await driver.pending(), 0, 'pending at the end of the year 9999');

@@ -32,9 +32,10 @@ export const push: readonly ConformanceCase[] = [
   }),
   aCase({
     id: 'push/comes-back-as-pushed',
-    name: 'A reserved job has the queue, name, payload and number of attempts it was pushed with',
+    name: 'A reserved job has the queue, name, payload and number of attempts it was pushed with, not those of another',
     rule: 'push-columns',
     run: async ({ driver }) => {
+      await driver.push(aJob({ name: 'a.b', queue: 'other', maxAttempts: 4 }));
       const id = await driver.push(aJob({ name: 'a.b', payload: { a: [1] }, queue: 'mail', maxAttempts: 5 }));
       const job = await reserveOne(driver, { queue: 'mail' });
       const { queue, name, payload, payloadJson, maxAttempts } = job;

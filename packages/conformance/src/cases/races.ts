@@ -30,7 +30,7 @@ export const races: readonly ConformanceCase[] = [
       const clients = [driver, await connect()];
       await driver.push(aJob());
       await reserveOne(driver, { timeout: 10 });
-      clock.advance(10);
+      clock.advance(15);
       const calls = Array.from({ length: 10 }, (_, index) =>
         (clients[index % 2] ?? driver).reserve(['default'], 60, WORKER),
       );
@@ -71,11 +71,31 @@ export const races: readonly ConformanceCase[] = [
       for (let round = 0; round < 10; round += 1) {
         await driver.push(aJob());
         const claim = await reserveOne(driver, { timeout: 10 });
-        clock.advance(10);
+        clock.advance(15);
         const [deleted, taken] = await Promise.all([driver.delete(claim), other.reserve(['default'], 60, WORKER)]);
         equal(deleted, taken === null, 'the delete acted exactly when nobody took the job over');
         if (taken !== null) equal(await other.delete(taken), true, 'the new holder’s delete');
         equal(await driver.pending(), 0, 'pending');
+      }
+    },
+  }),
+  aCase({
+    id: 'races/takeover-or-release',
+    name: 'A claim that expires while its holder releases the job is taken over or released: no delay is cut short',
+    rule: 'exclusive',
+    run: async ({ driver, connect, clock }) => {
+      const other = await connect();
+      for (let round = 0; round < 10; round += 1) {
+        await driver.push(aJob());
+        const claim = await reserveOne(driver, { timeout: 10 });
+        clock.advance(15);
+        const [released, taken] = await Promise.all([
+          driver.release(claim, 60, 'no'),
+          other.reserve(['default'], 60, WORKER),
+        ]);
+        equal(released, taken === null, 'the release acted exactly when nobody took the job over');
+        if (released) clock.advance(60);
+        equal(await other.delete(taken ?? (await reserveOne(driver))), true, 'the delete by who holds it then');
       }
     },
   }),

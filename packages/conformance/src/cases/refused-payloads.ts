@@ -87,8 +87,8 @@ export const refusedPayloads: readonly ConformanceCase[] = [
     name: 'The refusal of a payload gives the path and the reason, and nothing of the payload’s values',
     rule: 'payload-strict',
     run: async ({ driver }) => {
-      const payload = { user: { list: [{ secret: 'hunter2', id: 1n }] } };
-      const { message } = await refused(() => driver.push(aJob({ payload })), 'payload_not_json', 'a nested bigint');
+      const payload = { user: { list: [{ secret: 'hunter2', id: new Account() }] } };
+      const { message } = await refused(() => driver.push(aJob({ payload })), 'payload_not_json', 'a nested instance');
       const expected = `${PREFIX}payload.user.list[0].id: `;
       ok(message.startsWith(expected), `the message has to begin with "${expected}"; it is "${message}"`);
       ok(message.length > expected.length, 'the message has to say why');
@@ -99,6 +99,10 @@ export const refusedPayloads: readonly ConformanceCase[] = [
 
 class Money {
   readonly amount = 5;
+}
+
+class Account {
+  readonly password = 'hunter2';
 }
 
 function cycle(): object {

@@ -64,8 +64,11 @@ export const retryFailed: readonly ConformanceCase[] = [
     name: 'Requeueing by id requeues that job alone, once; an id that is not there requeues nothing',
     rule: 'retry-failed',
     needs: ['reports'],
-    run: async ({ driver }) => {
-      for (const name of ['a', 'b', 'c']) await failOne(driver, { error: name, job: { name } });
+    run: async ({ driver, clock }) => {
+      for (const name of ['a', 'b', 'c']) {
+        await failOne(driver, { error: name, job: { name } });
+        clock.advance(1);
+      }
       const [, middle] = await driver.failedRows(3);
       const which = { id: middle?.id ?? 0 };
       equal(await driver.retryFailed({ id: which.id + 1_000 }, 3), 0, 'an id that is not there');

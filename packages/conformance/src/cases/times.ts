@@ -3,11 +3,12 @@ import { aCase, type ConformanceCase } from '../case.js';
 import { sameMoment } from '../expectations.js';
 import { aJob, only, reserveNone, reserveOne, rowOf } from '../fixtures.js';
 
-/** Milliseconds into a second at which something begins; what lasts 10 s from there ends with the second of that index. */
+/**
+ * Milliseconds into a second at which something begins; what lasts 10 s from there ends with the second of that index. What
+ * begins with a second ends with one: the cases of each method tell that.
+ */
 const PHASES = [
-  { ms: 0, ends: 10 },
   { ms: 50, ends: 11 },
-  { ms: 950, ends: 11 },
   { ms: 999, ends: 11 },
 ] as const;
 
@@ -25,11 +26,11 @@ export const times: readonly ConformanceCase[] = [
     name: 'A push without delay is due at once, in whatever part of a second',
     rule: 'zero-is-now',
     run: async ({ driver, clock }) => {
-      for (const { ms } of PHASES) {
+      for (const ms of [0, ...PHASES.map((phase) => phase.ms)]) {
         clock.set(clock.second(1));
         clock.advance(ms / 1000);
         await driver.push(aJob());
-        equal(await driver.pending(), 1, `pending at .${ms}`);
+        equal(await driver.pending(), 1, `pending ${ms} ms into a second`);
         await driver.delete(await reserveOne(driver));
       }
     },
@@ -41,9 +42,10 @@ export const times: readonly ConformanceCase[] = [
     run: async ({ driver, clock }) => {
       for (const { ms } of PHASES) {
         clock.set(clock.second(1));
-        clock.advance(ms / 1000);
         await driver.push(aJob());
-        await driver.release(await reserveOne(driver), 0, '');
+        const job = await reserveOne(driver);
+        clock.advance(ms / 1000);
+        await driver.release(job, 0, '');
         await driver.delete(await reserveOne(driver));
       }
     },
@@ -105,10 +107,8 @@ function delayFrom({ ms, ends }: Phase): ConformanceCase {
       await driver.push(aJob({ delay: 10 }));
       clock.set(clock.second(ends));
       clock.advance(-0.001);
-      equal(await driver.pending(), 0, 'pending one millisecond before it is due');
       await reserveNone(driver, 'one millisecond before it is due');
       clock.advance(0.001);
-      equal(await driver.pending(), 1, 'pending when it is due');
       await reserveOne(driver);
     },
   });
@@ -120,9 +120,10 @@ function releaseFrom({ ms, ends }: Phase): ConformanceCase {
     name: `A release for 10 s that begins ${ms} ms into a second ends ${ends} s after that second began, to the millisecond`,
     rule: 'claim-length',
     run: async ({ driver, clock }) => {
-      clock.advance(ms / 1000);
       await driver.push(aJob());
-      await driver.release(await reserveOne(driver), 10, '');
+      const job = await reserveOne(driver);
+      clock.advance(ms / 1000);
+      await driver.release(job, 10, '');
       clock.set(clock.second(ends));
       clock.advance(-0.001);
       await reserveNone(driver, 'one millisecond before it is due');
@@ -138,15 +139,13 @@ function claimFrom({ ms, ends }: Phase): ConformanceCase {
     name: `A claim of 10 s that begins ${ms} ms into a second ends ${ends} s after that second began, to the millisecond`,
     rule: 'claim-length',
     run: async ({ driver, clock }) => {
-      clock.advance(ms / 1000);
       await driver.push(aJob());
+      clock.advance(ms / 1000);
       await reserveOne(driver, { timeout: 10 });
       clock.set(clock.second(ends));
       clock.advance(-0.001);
-      equal(await driver.pending(), 0, 'pending one millisecond before the deadline');
       await reserveNone(driver, 'one millisecond before the deadline');
       clock.advance(0.001);
-      equal(await driver.pending(), 1, 'pending at the deadline');
       await reserveOne(driver);
     },
   });

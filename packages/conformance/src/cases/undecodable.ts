@@ -107,11 +107,10 @@ export const undecodable: readonly ConformanceCase[] = [
     needs: ['insertRow'],
     run: async (context) => {
       const { driver } = context;
-      for (let count = 0; count < 6; count += 1) await insertBroken(context, { queue: 'a' });
-      for (let count = 0; count < 4; count += 1) await insertBroken(context, { queue: 'b', priority: 1 });
+      for (let count = 0; count < 5; count += 1) await insertBroken(context, { queue: 'a', priority: 1 });
+      for (let count = 0; count < 3; count += 1) await insertBroken(context, { queue: 'b', priority: 1 });
       const id = await driver.push(aJob({ queue: 'b' }));
       equal((await driver.reserve(['a', 'b'], 60, WORKER))?.id, id, 'the job reserved');
-      equal(await driver.pending('a'), 1, 'the sixth row of the first queue is left for later');
     },
   }),
   aCase({
@@ -146,5 +145,5 @@ export const undecodable: readonly ConformanceCase[] = [
 ];
 
 async function insertBroken({ insertRow, clock }: Breaking, what: Parameters<typeof aRow>[1] = {}): Promise<number> {
-  return insertRow(aRow(clock.now(), { queue: 'default', payloadJson: 'nonsense', ...what }));
+  return insertRow(aRow(clock.now(), { queue: 'default', payloadJson: '{broken}', ...what }));
 }

@@ -87,23 +87,27 @@ export const unique: readonly ConformanceCase[] = [
   }),
   aCase({
     id: 'unique/freed-by-delete',
-    name: 'A deleted job frees its key at once',
+    name: 'A deleted job frees its key at once, for a client too that has just found the key held',
     rule: 'unique-freed',
-    run: async ({ driver }) => {
+    run: async ({ driver, connect }) => {
+      const other = await connect();
       const id = await driver.push(aJob({ unique: 'k' }));
+      equal(await other.push(aJob({ unique: 'k' })), id, 'the id while the key is held');
       await driver.delete(await reserveOne(driver));
-      notEqual(await driver.push(aJob({ unique: 'k' })), id, 'the id of the next job');
+      notEqual(await other.push(aJob({ unique: 'k' })), id, 'the id of the next job');
       equal(await driver.pending(), 1, 'pending');
     },
   }),
   aCase({
     id: 'unique/freed-by-fail',
-    name: 'A failed job frees its key at once',
+    name: 'A failed job frees its key at once, for a client too that has just found the key held',
     rule: 'unique-freed',
-    run: async ({ driver }) => {
+    run: async ({ driver, connect }) => {
+      const other = await connect();
       const id = await driver.push(aJob({ unique: 'k' }));
+      equal(await other.push(aJob({ unique: 'k' })), id, 'the id while the key is held');
       await driver.fail(await reserveOne(driver), 'no');
-      notEqual(await driver.push(aJob({ unique: 'k' })), id, 'the id of the next job');
+      notEqual(await other.push(aJob({ unique: 'k' })), id, 'the id of the next job');
       equal(await driver.pending(), 1, 'pending');
     },
   }),
@@ -141,13 +145,14 @@ export const unique: readonly ConformanceCase[] = [
     run: async ({ driver, connect }) => {
       const other = await connect();
       for (let round = 0; round < 10; round += 1) {
-        const holder = await driver.push(aJob({ unique: 'k' }));
+        const unique = `k${round}`;
+        const holder = await driver.push(aJob({ unique }));
         const claim = await reserveOne(driver);
         let pushed = 0;
         let deleted = false;
         const calls = [
           async () => {
-            pushed = await other.push(aJob({ unique: 'k' }));
+            pushed = await other.push(aJob({ unique }));
           },
           async () => {
             deleted = await driver.delete(claim);

@@ -1,5 +1,6 @@
 import type { Claim, ReservedJob } from '@q/core';
 import { ReferenceDriver } from '../reference-driver.js';
+import type { ClaimRequest } from '../reference-mechanics.js';
 import { careless, isQueue, type Mutant, mutant } from './mutant.js';
 
 /** What a careless driver makes of a claim it does not check. */
@@ -9,7 +10,7 @@ function anyClaim(claim: Claim): Claim {
 }
 
 function anyText(value: unknown): string {
-  return typeof value === 'string' && value !== '' ? value : 'made-up';
+  return typeof value === 'string' ? value : 'made-up';
 }
 
 /** Drivers that make something of what they should refuse. */
@@ -19,7 +20,10 @@ export const badArguments: readonly Mutant[] = [
     'overlooks queues that no job can be in',
     class extends ReferenceDriver {
       override async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-        return super.reserve(queues.filter(isQueue), timeout, worker);
+        const possible = Array.isArray(queues)
+          ? queues.filter((one) => typeof one !== 'string' || isQueue(one))
+          : queues;
+        return super.reserve(possible, timeout, worker);
       }
       override async pending(queue?: string | null): Promise<number> {
         return typeof queue !== 'string' || isQueue(queue) ? super.pending(queue) : 0;
@@ -45,7 +49,7 @@ export const badArguments: readonly Mutant[] = [
     'makes text of a worker that is none',
     class extends ReferenceDriver {
       override async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-        return super.reserve(queues, timeout, anyText(worker));
+        return super.reserve(queues, timeout, anyText(worker) || 'made-up');
       }
     },
   ),
@@ -125,8 +129,8 @@ export const badArguments: readonly Mutant[] = [
     'plain-values/find',
     'makes a number of an id that is none',
     class extends ReferenceDriver {
-      protected override checkId(id: number): number {
-        return careless(id);
+      override async find(id: number) {
+        return super.find(careless(id));
       }
     },
   ),
@@ -135,7 +139,7 @@ export const badArguments: readonly Mutant[] = [
     'makes a whole number of a timeout that is none',
     class extends ReferenceDriver {
       override async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-        return super.reserve(queues, careless(timeout), worker);
+        return super.reserve(queues, Number.isSafeInteger(timeout) ? timeout : careless(timeout), worker);
       }
     },
   ),
@@ -195,10 +199,10 @@ export const badArguments: readonly Mutant[] = [
   ),
   mutant(
     'numbers/largest-timeout',
-    'keeps deadlines in 32 bits',
+    'keeps timeouts in 32 bits',
     class extends ReferenceDriver {
-      override async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-        return super.reserve(queues, Number.isInteger(timeout) ? timeout | 0 : timeout, worker);
+      protected override take(request: ClaimRequest): Promise<ReservedJob | null> {
+        return super.take({ ...request, timeout: request.timeout | 0 });
       }
     },
   ),

@@ -1,24 +1,26 @@
-import type { Claim, ReservedJob } from '@q/core';
+import type { Claim, NewJob, ReservedJob } from '@q/core';
 import { ReferenceDriver } from '../reference-driver.js';
+import type { ClaimRequest } from '../reference-mechanics.js';
 import type { Row } from '../reference-store.js';
-import { type Mutant, mutant } from './mutant.js';
+import { type Mutant, mutant, only } from './mutant.js';
 
 export const batches: readonly Mutant[] = [
   mutant(
     'reserve-many/never-more-than-limit',
-    'gives a job more than the limit',
+    'gives a job more than the limit where that is above four',
     class extends ReferenceDriver {
-      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
-        return super.reserveMany(queues, limit + 1, timeout, worker);
+      protected override async takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
+        const { limit } = request;
+        return super.takeAll({ ...request, limit: limit > 4 ? limit + 1 : limit });
       }
     },
   ),
   mutant(
-    'reserve-many/takes-no-more',
+    'reserve-many/never-more-than-limit',
     'claims more than it gives',
     class extends ReferenceDriver {
-      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
-        return (await super.reserveMany(queues, limit * 2, timeout, worker)).slice(0, limit);
+      protected override async takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
+        return (await super.takeAll({ ...request, limit: request.limit * 2 })).slice(0, request.limit);
       }
     },
   ),
@@ -26,11 +28,11 @@ export const batches: readonly Mutant[] = [
     'reserve-many/claims',
     'rounds the deadline of a batch down',
     class extends ReferenceDriver {
-      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
-        const jobs = await super.reserveMany(queues, limit, timeout, worker);
+      protected override async takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
+        const jobs = await super.takeAll(request);
         for (const { id } of jobs) {
           const row = this.store.jobs.get(id);
-          if (row !== undefined) row.reservedUntil = this.seconds() + timeout;
+          if (row !== undefined) row.reservedUntil = this.seconds() + request.timeout;
         }
         return jobs;
       }
@@ -40,42 +42,39 @@ export const batches: readonly Mutant[] = [
     'reserve-many/order',
     'mixes the queues of a batch by priority',
     class extends ReferenceDriver {
-      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
+      protected override async takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
         const best = (queue: string): number => Math.max(...this.candidates(queue).map(({ priority }) => priority));
-        return super.reserveMany(
-          [...queues].sort((a, b) => best(b) - best(a)),
-          limit,
-          timeout,
-          worker,
-        );
+        return super.takeAll({ ...request, queues: [...request.queues].sort((a, b) => best(b) - best(a)) });
       }
     },
   ),
   mutant(
     'reserve-many/exact-order',
-    'gives a batch in the order of its ids',
+    'gives the jobs of one priority in the order of their ids',
     class extends ReferenceDriver {
-      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
-        return (await super.reserveMany(queues, limit, timeout, worker)).sort((a, b) => a.id - b.id);
+      protected override async takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
+        const priority = ({ id }: ReservedJob): number => this.store.jobs.get(id)?.priority ?? 0;
+        const jobs = await super.takeAll(request);
+        return jobs.sort((a, b) => (a.queue === b.queue && priority(a) === priority(b) ? a.id - b.id : 0));
       }
     },
   ),
   mutant(
     'reserve-many/no-queues',
-    'takes no queues for all of them, due or not',
+    'makes a query of no queues',
     class extends ReferenceDriver {
-      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
-        if (queues.length === 0) throw new Error('syntax error at or near ")"');
-        return super.reserveMany(queues, limit, timeout, worker);
+      protected override async takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
+        if (request.queues.length === 0) throw new Error('syntax error at or near ")"');
+        return super.takeAll(request);
       }
     },
   ),
   mutant(
     'reserve-many/ends-before-a-reclaimed-job',
-    'takes a job over beside others',
+    'takes a job over at the end of a batch',
     class extends ReferenceDriver {
-      protected override comesAlone(): boolean {
-        return false;
+      protected override mayFollow(): boolean {
+        return true;
       }
     },
   ),
@@ -83,10 +82,11 @@ export const batches: readonly Mutant[] = [
     'reserve-many/one-reclaimed-at-a-time',
     'takes over a job of each queue in one batch',
     class extends ReferenceDriver {
-      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
+      protected override async takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
         const jobs: ReservedJob[] = [];
-        for (const queue of queues)
-          jobs.push(...(await super.reserveMany([queue], limit - jobs.length, timeout, worker)));
+        for (const queue of request.queues) {
+          jobs.push(...(await super.takeAll({ ...request, queues: [queue], limit: request.limit - jobs.length })));
+        }
         return jobs;
       }
     },
@@ -94,28 +94,39 @@ export const batches: readonly Mutant[] = [
   mutant(
     'reserve-many/race',
     'claims a batch without the guard',
-    class extends ReferenceDriver {
-      protected override isStillFree(): boolean {
-        return true;
-      }
-    },
+    only(
+      ['reserveMany'],
+      class extends ReferenceDriver {
+        protected override isStillFree(): boolean {
+          return true;
+        }
+      },
+    ),
   ),
   mutant(
     'delete-many/all-held',
-    'deletes the first job of a batch alone',
+    'keeps the keys of a batch that is done',
     class extends ReferenceDriver {
-      override async deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]> {
-        return super.deleteMany(claims.slice(0, 1));
+      readonly #kept = new Map<string, number>();
+      protected override async deleteAll<C extends Claim>(claims: readonly C[]): Promise<C[]> {
+        for (const { id } of claims) {
+          const key = this.store.jobs.get(id)?.unique;
+          if (key != null) this.#kept.set(key, id);
+        }
+        return super.deleteAll(claims);
+      }
+      override async push(job: NewJob): Promise<number> {
+        return this.#kept.get(job?.unique ?? '') ?? super.push(job);
       }
     },
   ),
   mutant(
     'delete-many/lost-ones',
-    'reports a lost claim as a success',
+    'reports a claim that was taken over as a success',
     class extends ReferenceDriver {
-      override async deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]> {
-        await super.deleteMany(claims);
-        return [];
+      protected override async deleteAll<C extends Claim>(claims: readonly C[]): Promise<C[]> {
+        const lost = await super.deleteAll(claims);
+        return lost.filter(({ id, attempts }) => (this.store.jobs.get(id)?.attempts ?? attempts) === attempts);
       }
     },
   ),
@@ -123,8 +134,8 @@ export const batches: readonly Mutant[] = [
     'delete-many/gives-back-what-it-was-given',
     'gives copies of the lost claims',
     class extends ReferenceDriver {
-      override async deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]> {
-        return (await super.deleteMany(claims)).map((claim) => ({ ...claim }));
+      protected override async deleteAll<C extends Claim>(claims: readonly C[]): Promise<C[]> {
+        return (await super.deleteAll(claims)).map((claim) => ({ ...claim }));
       }
     },
   ),
@@ -132,9 +143,9 @@ export const batches: readonly Mutant[] = [
     'delete-many/expired-is-not-lost',
     'takes an expired claim in a batch for lost',
     class extends ReferenceDriver {
-      override async deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]> {
+      protected override async deleteAll<C extends Claim>(claims: readonly C[]): Promise<C[]> {
         const held = claims.filter(({ id }) => this.#holds(this.store.jobs.get(id)));
-        return [...(await super.deleteMany(held)), ...claims.filter((claim) => !held.includes(claim))];
+        return [...(await super.deleteAll(held)), ...claims.filter((claim) => !held.includes(claim))];
       }
       #holds(row: Row | undefined): boolean {
         return row !== undefined && this.isHeld(row);
@@ -145,8 +156,8 @@ export const batches: readonly Mutant[] = [
     'delete-many/any-size',
     'deletes no more than a thousand jobs at once',
     class extends ReferenceDriver {
-      override async deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]> {
-        return super.deleteMany(claims.slice(0, 1_000));
+      protected override async deleteAll<C extends Claim>(claims: readonly C[]): Promise<C[]> {
+        return super.deleteAll(claims.slice(0, 1_000));
       }
     },
   ),

@@ -1,7 +1,8 @@
 import type { ReservedJob } from '@q/core';
-import { decodePayload, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
+import { CLAIM_ROUNDS, decodePayload, type EncodedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
-import type { DriverClass } from '../reference-harness.js';
+import { type DriverClass, referenceHarness } from '../reference-harness.js';
+import type { ClaimRequest } from '../reference-mechanics.js';
 import type { Row } from '../reference-store.js';
 import { type Mutant, mutant } from './mutant.js';
 
@@ -28,17 +29,24 @@ const TAKEN: readonly (readonly [string, RegExp])[] = [
   ['php-object', /^O:8/],
 ];
 
-/** A driver that gives each queue, or each reserve, another number of rounds. */
-function withRounds(rounds: number, perQueue = true): DriverClass {
+interface Rounds {
+  readonly rounds: number;
+  /** Whether each queue has these rounds, or all of them together. */
+  readonly each: boolean;
+  /** In which rounds a job may be found. */
+  readonly fruitful: number;
+}
+
+/** A driver that gives a reserve another number of rounds. */
+function withRounds({ rounds, each, fruitful }: Rounds): DriverClass {
   return class extends ReferenceDriver {
-    #left = rounds;
-    override async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-      this.#left = rounds;
+    protected override async take({ queues, timeout, worker }: ClaimRequest): Promise<ReservedJob | null> {
+      let round = 0;
       for (const queue of queues) {
-        if (perQueue) this.#left = rounds;
-        for (; this.#left > 0; this.#left -= 1) {
+        for (round = each ? 0 : round; round < rounds; round += 1) {
           const seen = this.candidate(queue);
-          if (seen === undefined) break;
+          if (seen === undefined || (round >= fruitful && decodePayload(seen.payloadJson) !== null)) break;
+          await this.roundTrip();
           const job = this.claimSeen(seen, timeout, worker);
           if (job !== null) return job;
         }
@@ -63,19 +71,26 @@ export const brokenRows: readonly Mutant[] = [
   ),
   mutant(
     'undecodable/alone-is-null',
-    'leaves a broken payload claimed, to be found again',
+    'fails a broken payload a second time a day later',
     class extends ReferenceDriver {
+      readonly #failed: Row[] = [];
       protected override moveToFailed(row: Row, error: string): void {
-        if (error !== UNDECODABLE_PAYLOAD) super.moveToFailed(row, error);
+        super.moveToFailed(row, error);
+        if (error === UNDECODABLE_PAYLOAD) this.#failed.push({ ...row, availableAt: this.after(86_400) });
+      }
+      protected override take(request: ClaimRequest): Promise<ReservedJob | null> {
+        for (const row of this.#failed.filter((one) => this.isDue(one))) this.store.jobs.set(row.id, row);
+        return super.take(request);
       }
     },
   ),
   mutant(
     'undecodable/expired-claim',
-    'leaves a broken payload that was taken over for the next takeover',
+    'leaves a broken payload alone whose claim has expired',
     class extends ReferenceDriver {
-      protected override moveToFailed(row: Row, error: string): void {
-        if (error !== UNDECODABLE_PAYLOAD || row.attempts < 2) super.moveToFailed(row, error);
+      protected override claimSeen(seen: Row, timeout: number, worker: string): ReservedJob | null {
+        const isLeft = seen.reservedUntil !== null && decodePayload(seen.payloadJson) === null;
+        return isLeft ? null : super.claimSeen(seen, timeout, worker);
       }
     },
   ),
@@ -86,13 +101,27 @@ export const brokenRows: readonly Mutant[] = [
       protected override moveToFailed(row: Row, error: string): void {
         super.moveToFailed(row, error);
         // A stub that is never due goes on holding the key.
-        if (error === UNDECODABLE_PAYLOAD) this.store.jobs.set(row.id, { ...row, availableAt: 2 ** 40 });
+        if (error === UNDECODABLE_PAYLOAD && row.unique !== null) {
+          this.store.jobs.set(row.id, { ...row, availableAt: 2 ** 40 });
+        }
       }
     },
   ),
-  mutant('undecodable/four-rounds-are-spare', 'gives up after four rounds', withRounds(4)),
-  mutant('undecodable/five-rounds-end-a-queue', 'goes on for six rounds', withRounds(6)),
-  mutant('undecodable/rounds-are-per-queue', 'has five rounds for all queues together', withRounds(5, false)),
+  mutant(
+    'undecodable/four-rounds-are-spare',
+    'finds no job in the fifth round',
+    withRounds({ rounds: CLAIM_ROUNDS, each: true, fruitful: 4 }),
+  ),
+  mutant(
+    'undecodable/five-rounds-end-a-queue',
+    'goes on for six rounds',
+    withRounds({ rounds: 6, each: true, fruitful: 6 }),
+  ),
+  mutant(
+    'undecodable/rounds-are-per-queue',
+    'has five rounds for all queues together',
+    withRounds({ rounds: CLAIM_ROUNDS, each: false, fruitful: CLAIM_ROUNDS }),
+  ),
   mutant(
     'undecodable/deep-nesting',
     'walks a payload by recursion when it hands it out',
@@ -106,40 +135,39 @@ export const brokenRows: readonly Mutant[] = [
   ),
   mutant(
     'undecodable/in-a-batch',
-    'has five rounds for a whole batch',
+    'has five rounds for the broken payloads of a whole batch',
     class extends ReferenceDriver {
-      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
-        return super.reserveMany(queues, Math.min(limit, 5), timeout, worker);
+      #broken = 0;
+      protected override takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
+        this.#broken = 0;
+        return super.takeAll(request);
+      }
+      protected override moveToFailed(row: Row, error: string): void {
+        this.#broken += 1;
+        super.moveToFailed(row, error);
+      }
+      protected override mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
+        return super.mayFollow(seen, jobs) && (jobs.length === 0 || this.#broken < CLAIM_ROUNDS);
       }
     },
   ),
-  mutant(
-    'raw-rows/required-columns',
-    'overlooks rows that it has not written itself',
-    class extends ReferenceDriver {
-      readonly #own = new WeakSet<Row>();
-      protected override newRow(job: Parameters<ReferenceDriver['newRow']>[0]): Row {
-        const row = super.newRow(job);
-        this.#own.add(row);
-        return row;
-      }
-      protected override isPending(row: Row): boolean {
-        return super.isPending(row) && this.#own.has(row);
-      }
-    },
-  ),
+  {
+    what: 'has a table in which a row has one attempt where it does not say',
+    caughtBy: 'raw-rows/required-columns',
+    harness: withOneAttempt(),
+  },
   mutant(
     'raw-rows/whole-life',
-    'cannot release a row that it has not written itself',
+    'makes a row that it has not written itself due at once when it is released',
     class extends ReferenceDriver {
       readonly #own = new Set<number>();
-      protected override newRow(job: Parameters<ReferenceDriver['newRow']>[0]): Row {
+      protected override newRow(job: EncodedJob): Row {
         const row = super.newRow(job);
         this.#own.add(row.id);
         return row;
       }
       protected override released(row: Row, delay: number, error: string): void {
-        if (this.#own.has(row.id)) super.released(row, delay, error);
+        super.released(row, this.#own.has(row.id) ? delay : 0, error);
       }
     },
   ),
@@ -162,3 +190,15 @@ export const brokenRows: readonly Mutant[] = [
     },
   ),
 ];
+
+function withOneAttempt() {
+  const harness = referenceHarness();
+  return {
+    ...harness,
+    open: async (options: Parameters<typeof harness.open>[0]) => {
+      const store = await harness.open(options);
+      const insertRow: typeof store.insertRow = async (row) => store.insertRow?.({ maxAttempts: 1, ...row }) ?? 0;
+      return { ...store, insertRow };
+    },
+  };
+}

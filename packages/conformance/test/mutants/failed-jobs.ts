@@ -1,7 +1,9 @@
-import type { FailedSelection } from '@q/core';
+import type { Claim, FailedSelection } from '@q/core';
 import { ReferenceDriver } from '../reference-driver.js';
 import type { FailedRow, Row } from '../reference-store.js';
 import { type Mutant, mutant } from './mutant.js';
+
+type RetrySelection = { readonly id: number } | 'all';
 
 export const failedJobs: readonly Mutant[] = [
   mutant(
@@ -37,6 +39,26 @@ export const failedJobs: readonly Mutant[] = [
     },
   ),
   mutant(
+    'retry-failed/runs',
+    'remembers of a requeued job that it had been taken over',
+    class extends ReferenceDriver {
+      readonly #takenOver = new WeakSet<Row>();
+      readonly #payloads = new Set<string>();
+      protected override claim(row: Row, timeout: number, worker: string): void {
+        if (row.reservedUntil !== null) this.#takenOver.add(row);
+        super.claim(row, timeout, worker);
+      }
+      protected override async failOne(claim: Claim, error: string): Promise<boolean> {
+        const row = this.store.jobs.get(claim.id);
+        if (row !== undefined && this.#takenOver.has(row)) this.#payloads.add(row.payloadJson);
+        return super.failOne(claim, error);
+      }
+      protected override isReclaimed(row: Row): boolean {
+        return super.isReclaimed(row) || this.#payloads.has(row.payloadJson);
+      }
+    },
+  ),
+  mutant(
     'retry-failed/payload-bytes',
     'decodes a payload and encodes it again when the job is requeued',
     class extends ReferenceDriver {
@@ -49,9 +71,9 @@ export const failedJobs: readonly Mutant[] = [
     'retry-failed/one',
     'requeues by id without deleting the failure',
     class extends ReferenceDriver {
-      override async retryFailed(which: { readonly id: number } | 'all', maxAttempts: number): Promise<number> {
+      protected override async retry(which: RetrySelection, maxAttempts: number): Promise<number> {
         const kept = which === 'all' ? undefined : this.store.failed.get(which.id);
-        const count = await super.retryFailed(which, maxAttempts);
+        const count = await super.retry(which, maxAttempts);
         if (kept !== undefined) this.store.failed.set(kept.id, kept);
         return count;
       }
@@ -61,10 +83,11 @@ export const failedJobs: readonly Mutant[] = [
     'retry-failed/all-there-when-it-starts',
     'requeues until there is nothing left, chasing its own tail',
     class extends ReferenceDriver {
-      override async retryFailed(which: { readonly id: number } | 'all', maxAttempts: number): Promise<number> {
-        let count = await super.retryFailed(which, maxAttempts);
-        while (which === 'all' && this.store.failed.size > 0 && count < 100)
-          count += await super.retryFailed(which, maxAttempts);
+      protected override async retry(which: RetrySelection, maxAttempts: number): Promise<number> {
+        let count = await super.retry(which, maxAttempts);
+        while (which === 'all' && this.store.failed.size > 0 && count < 100) {
+          count += await super.retry(which, maxAttempts);
+        }
         return count;
       }
     },
@@ -73,7 +96,8 @@ export const failedJobs: readonly Mutant[] = [
     'retry-failed/race',
     'requeues what another client has requeued meanwhile',
     class extends ReferenceDriver {
-      override async retryFailed(_which: { readonly id: number } | 'all', maxAttempts: number): Promise<number> {
+      protected override async retry(which: RetrySelection, maxAttempts: number): Promise<number> {
+        if (which !== 'all') return super.retry(which, maxAttempts);
         const rows = [...this.store.failed.values()];
         await this.roundTrip();
         for (const row of rows) {
@@ -119,9 +143,9 @@ export const failedJobs: readonly Mutant[] = [
     'forget-failed/all',
     'forgets the jobs along with the failures',
     class extends ReferenceDriver {
-      override async forgetFailed(which: FailedSelection): Promise<number> {
+      protected override async forget(which: FailedSelection): Promise<number> {
         if (which === 'all') this.store.jobs.clear();
-        return super.forgetFailed(which);
+        return super.forget(which);
       }
     },
   ),
@@ -138,11 +162,9 @@ export const failedJobs: readonly Mutant[] = [
     'retry-failed/no-selection',
     'requeues all where no id is given',
     class extends ReferenceDriver {
-      override async retryFailed(which: { readonly id: number } | 'all', maxAttempts: number): Promise<number> {
-        return super.retryFailed(
-          which !== null && typeof which === 'object' && 'id' in which ? which : 'all',
-          maxAttempts,
-        );
+      override async retryFailed(which: RetrySelection, maxAttempts: number): Promise<number> {
+        const isOne = which !== null && typeof which === 'object' && 'id' in which;
+        return super.retryFailed(isOne ? which : 'all', maxAttempts);
       }
     },
   ),

@@ -2,24 +2,22 @@ import type { Claim, ReservedJob } from '@q/core';
 import { trimErrorText } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import type { DriverClass } from '../reference-harness.js';
+import type { ClaimRequest } from '../reference-mechanics.js';
 import type { Row } from '../reference-store.js';
-import { type Mutant, mutant } from './mutant.js';
+import { type Mutant, mutant, only } from './mutant.js';
 
 const TRUNCATED = '\n... truncated';
 
-/** A driver that changes the error it stores when it is told to `method`. */
+/** A driver that makes of an error, when it is told to `method`, what it likes. */
 function storing(method: 'release' | 'fail', stored: (error: string) => string): DriverClass {
-  return class extends ReferenceDriver {
-    protected override trimError(error: string): string {
-      return typeof error === 'string' ? error : super.trimError(error);
-    }
-    protected override released(row: Row, delay: number, error: string): void {
-      super.released(row, delay, method === 'release' ? stored(error) : trimErrorText(error));
-    }
-    protected override moveToFailed(row: Row, error: string): void {
-      super.moveToFailed(row, method === 'fail' ? stored(error) : trimErrorText(error));
-    }
-  };
+  return only(
+    [method],
+    class extends ReferenceDriver {
+      protected override trimError(error: string): string {
+        return typeof error === 'string' ? stored(error) : super.trimError(error);
+      }
+    },
+  );
 }
 
 const errorMutants = (['release', 'fail'] as const).flatMap((method) => [
@@ -30,14 +28,16 @@ const errorMutants = (['release', 'fail'] as const).flatMap((method) => [
   ),
   mutant(
     `error-text/${method}-cut`,
-    `stores errors of any length when it is told to ${method}`,
-    storing(method, (error) => error.replace(/[\0\ud800-\udfff]/g, '?')),
+    `stores an error of a megabyte whole when it is told to ${method}`,
+    storing(method, (error) => (Buffer.byteLength(error) > 1_000_000 ? error : trimErrorText(error))),
   ),
   mutant(
     `error-text/${method}-cut-between-characters`,
     `cuts an error inside a character when it is told to ${method}`,
     storing(method, (error) =>
-      Buffer.byteLength(error) > 60_000 ? Buffer.from(error).subarray(0, 60_000).toString() + TRUNCATED : error,
+      Buffer.byteLength(error) > 60_000
+        ? Buffer.from(error).subarray(0, 60_000).toString() + TRUNCATED
+        : trimErrorText(error),
     ),
   ),
   mutant(
@@ -53,31 +53,35 @@ const errorMutants = (['release', 'fail'] as const).flatMap((method) => [
 export const finishing: readonly Mutant[] = [
   mutant(
     'release/back-after-its-delay',
-    'makes every released job due at once',
+    'makes a released job due when its claim would have ended, if that is earlier',
     class extends ReferenceDriver {
-      protected override released(row: Row, _delay: number, error: string): void {
-        super.released(row, 0, error);
+      protected override released(row: Row, delay: number, error: string): void {
+        const { reservedUntil } = row;
+        super.released(row, delay, error);
+        const deadline = Math.max(reservedUntil ?? 0, this.seconds());
+        if (reservedUntil !== null && deadline > this.seconds()) row.availableAt = Math.min(row.availableAt, deadline);
       }
     },
   ),
   mutant(
     'release/ends-the-claim',
-    'keeps the claim of a released job until its deadline',
+    'keeps the claim of a released job that has more than half an hour to go',
     class extends ReferenceDriver {
       protected override released(row: Row, delay: number, error: string): void {
         const { reservedUntil } = row;
         super.released(row, delay, error);
-        row.reservedUntil = reservedUntil;
+        if (reservedUntil !== null && reservedUntil > this.seconds() + 1_800) row.reservedUntil = reservedUntil;
       }
     },
   ),
   mutant(
     'release/keeps-attempts',
-    'gives the attempt back when a job is released on purpose',
+    'gives an attempt back when a job that had failed is released on purpose',
     class extends ReferenceDriver {
       protected override released(row: Row, delay: number, error: string): void {
+        const { lastError } = row;
         super.released(row, delay, error);
-        if (error === '') row.attempts -= 1;
+        if (error === '' && lastError !== '') row.attempts -= 1;
       }
     },
   ),
@@ -102,102 +106,66 @@ export const finishing: readonly Mutant[] = [
   ),
   mutant(
     'finish/deleted-is-gone',
-    'keeps a copy of what is done in the failed store',
+    'keeps a copy of what was done at the first attempt in the failed store',
     class extends ReferenceDriver {
-      override async delete(claim: Claim): Promise<boolean> {
-        return super.fail(claim, '');
+      protected override async deleteOne(claim: Claim): Promise<boolean> {
+        return claim.attempts === 1 ? this.failOne(claim, '') : super.deleteOne(claim);
       }
     },
   ),
   mutant(
     'finish/failed-is-not-run-again',
-    'copies a failed job and leaves it where it was, for its claim to expire',
+    'runs a failed job again a day later',
     class extends ReferenceDriver {
-      protected override moveToFailed(row: Row, error: string): void {
-        super.moveToFailed(row, error);
-        this.store.jobs.set(row.id, row);
+      readonly #failed: Row[] = [];
+      protected override async failOne(claim: Claim, error: string): Promise<boolean> {
+        const row = this.store.jobs.get(claim.id);
+        if (row !== undefined) this.#failed.push({ ...row, availableAt: this.after(86_400), reservedUntil: null });
+        return super.failOne(claim, error);
+      }
+      protected override take(request: ClaimRequest): Promise<ReservedJob | null> {
+        for (const row of this.#failed.filter((one) => this.isDue(one))) this.store.jobs.set(row.id, row);
+        return super.take(request);
       }
     },
   ),
   mutant(
     'finish/failed-moves',
-    'forgets the attempts of a failed job',
-    class extends ReferenceDriver {
-      protected override moveToFailed(row: Row, error: string): void {
-        super.moveToFailed({ ...row, attempts: 0 }, error);
-      }
-    },
+    'keeps the first line of a failure’s error alone',
+    storing('fail', (error) => trimErrorText(error.split('\n')[0] ?? '')),
   ),
   mutant(
     'finish/each-failure-has-its-row',
-    'keeps the last failure of a name alone',
+    'keeps the last failure of a unique key alone',
     class extends ReferenceDriver {
+      readonly #last = new Map<string, number>();
       protected override moveToFailed(row: Row, error: string): void {
-        for (const { id, name } of [...this.store.failed.values()]) if (name === row.name) this.store.failed.delete(id);
         super.moveToFailed(row, error);
+        if (row.unique === null) return;
+        this.store.failed.delete(this.#last.get(row.unique) ?? 0);
+        this.#last.set(row.unique, [...this.store.failed.keys()].at(-1) ?? 0);
       }
     },
   ),
   mutant(
     'finish/fail-once',
-    'copies to the failed store, and deletes a round trip later',
+    'copies a job to the failed store, and deletes it a round trip later, if the claim still holds',
     class extends ReferenceDriver {
-      override async fail(claim: Claim, error: string): Promise<boolean> {
+      protected override async failOne(claim: Claim, error: string): Promise<boolean> {
         const row = this.store.jobs.get(claim.id);
-        if (row === undefined || !this.isClaimOf(claim, row)) return super.fail(claim, error);
+        if (row === undefined || !this.isClaimOf(claim, row)) return super.failOne(claim, error);
         this.moveToFailed({ ...row, id: -1 }, error);
-        return super.delete(claim);
+        return super.deleteOne(claim);
       }
     },
   ),
   ...errorMutants,
   mutant(
-    'pending/due-jobs',
-    'gives a count as text, as some clients do',
-    class extends ReferenceDriver {
-      override async pending(queue?: string | null): Promise<number> {
-        return String(await super.pending(queue)) as unknown as number;
-      }
-    },
-  ),
-  mutant(
-    'pending/not-delayed',
-    'counts delayed jobs as pending',
-    counting((row) => row.availableAt > 0),
-  ),
-  mutant(
-    'pending/not-held',
-    'counts held jobs as pending',
-    counting((row) => row.reservedUntil !== null),
-  ),
-  mutant(
-    'pending/expired',
-    'counts expired claims as held',
-    class extends ReferenceDriver {
-      override async pending(queue?: string | null): Promise<number> {
-        const expired = [...this.store.jobs.values()].filter(
-          (row) => this.isPending(row) && row.reservedUntil !== null,
-        );
-        return (await super.pending(queue)) - expired.length;
-      }
-    },
-  ),
-  mutant(
-    'pending/by-queue',
-    'counts all queues whichever is named',
-    class extends ReferenceDriver {
-      override async pending(queue?: string | null): Promise<number> {
-        await super.pending(queue);
-        return super.pending();
-      }
-    },
-  ),
-  mutant(
     'payloads/byte-for-byte',
-    'decodes a payload and encodes it again when the job fails',
+    'loses a line break at the end of a payload when the job fails',
     class extends ReferenceDriver {
       protected override moveToFailed(row: Row, error: string): void {
-        super.moveToFailed({ ...row, payloadJson: encodedAgain(row.payloadJson) }, error);
+        super.moveToFailed({ ...row, payloadJson: row.payloadJson.replace(/\n$/, '') }, error);
       }
     },
   ),
@@ -211,21 +179,3 @@ export const finishing: readonly Mutant[] = [
     },
   ),
 ];
-
-/** A driver that counts in pending what it should leave out as well. */
-function counting(also: (row: Row) => boolean): DriverClass {
-  return class extends ReferenceDriver {
-    override async pending(queue?: string | null): Promise<number> {
-      const more = [...this.store.jobs.values()].filter((row) => !this.isPending(row) && also(row));
-      return (await super.pending(queue)) + more.filter((row) => queue == null || row.queue === queue).length;
-    }
-  };
-}
-
-function encodedAgain(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json));
-  } catch {
-    return json;
-  }
-}

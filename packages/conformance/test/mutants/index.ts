@@ -11,6 +11,7 @@ import { leases } from './leases.js';
 import type { Mutant } from './mutant.js';
 import { otherAbilities } from './other-abilities.js';
 import { payloads } from './payloads.js';
+import { pending } from './pending.js';
 import { pushMany } from './push-many.js';
 import { pushing } from './pushing.js';
 import { reports } from './reports.js';
@@ -30,6 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...times,
   ...fences,
   ...finishing,
+  ...pending,
   ...brokenRows,
   ...badArguments,
   ...reports,

@@ -8,8 +8,8 @@ export const inspection: readonly Mutant[] = [
     'inspection/pending',
     'does not tell the unique key of a job',
     class extends ReferenceDriver {
-      override async find(id: number): Promise<JobState | null> {
-        const state = await super.find(id);
+      protected override async look(id: number): Promise<JobState | null> {
+        const state = await super.look(id);
         return state === null ? null : { ...state, unique: null };
       }
     },
@@ -37,8 +37,8 @@ export const inspection: readonly Mutant[] = [
     'inspection/gone',
     'throws where the job is gone',
     class extends ReferenceDriver {
-      override async find(id: number): Promise<JobState | null> {
-        const state = await super.find(id);
+      protected override async look(id: number): Promise<JobState | null> {
+        const state = await super.look(id);
         if (state === null) throw new Error('no such job');
         return state;
       }
@@ -59,9 +59,8 @@ export const inspection: readonly Mutant[] = [
     'counts the jobs of higher priority alone as ahead',
     class extends ReferenceDriver {
       protected override ahead(row: Row): number {
-        return this.isPending(row)
-          ? this.candidates(row.queue).filter((other) => other.priority > row.priority).length
-          : 0;
+        if (!this.isPending(row)) return 0;
+        return this.candidates(row.queue).filter((other) => other.priority > row.priority).length;
       }
     },
   ),
@@ -69,8 +68,8 @@ export const inspection: readonly Mutant[] = [
     'inspection/find-failed',
     'gives the newest failure where the id is not there',
     class extends ReferenceDriver {
-      override async findFailed(id: number): Promise<FailedJob | null> {
-        return (await super.findFailed(id)) ?? (await super.failedRows(1))[0] ?? null;
+      protected override async lookAtFailed(id: number): Promise<FailedJob | null> {
+        return (await super.lookAtFailed(id)) ?? (await this.newest(1))[0] ?? null;
       }
     },
   ),

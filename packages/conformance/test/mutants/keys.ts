@@ -1,22 +1,28 @@
-import type { Claim, NewJob } from '@q/core';
 import { type EncodedJob, encodeJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import type { DriverClass } from '../reference-harness.js';
-import type { FailedRow, MemoryTransaction, Row } from '../reference-store.js';
-import { encoding, type Mutant, mutant } from './mutant.js';
+import type { FailedRow, Row } from '../reference-store.js';
+import { Doers, encoding, type Mutant, mutant, only } from './mutant.js';
 
-/** A driver that compares keys by what `fold` makes of them. */
+/** A driver that compares keys by what `fold` makes of them, in a plain push. */
 function folding(fold: (key: string) => string | number): DriverClass {
-  return class extends ReferenceDriver {
-    protected override sameKey(a: string, b: string): boolean {
-      return fold(a) === fold(b);
-    }
-  };
+  return only(
+    ['push'],
+    class extends ReferenceDriver {
+      protected override sameKey(a: string, b: string): boolean {
+        return fold(a) === fold(b);
+      }
+    },
+  );
 }
 
 const FOLDS: readonly (readonly [string, string, (key: string) => string | number])[] = [
   ['case', 'case', (key) => key.toLowerCase()],
-  ['accents', 'accents', (key) => key.normalize('NFD').replace(/\p{M}/gu, '')],
+  [
+    'accents',
+    'one accent and another',
+    (key) => key.replace(/[\u00e0-\u00ff]/g, (letter) => letter.normalize('NFD')[0] ?? ''),
+  ],
   ['normalisation', 'normal forms', (key) => key.normalize('NFKC')],
   ['sharp-s', 'ß and ss', (key) => key.replaceAll('ß', 'ss')],
   ['emoji', 'one emoji and another', (key) => key.replace(/\p{Extended_Pictographic}/gu, '?')],
@@ -25,29 +31,70 @@ const FOLDS: readonly (readonly [string, string, (key: string) => string | numbe
   ['last-character', 'what comes after the first 189 characters', (key) => key.slice(0, 189)],
 ];
 
+/** A driver that remembers the holder of a key that it has found held, and gives its id as long as `isKept` says. */
+function remembering(
+  isKept: (holder: { readonly isJob: boolean; readonly isFailed: boolean }) => boolean,
+): DriverClass {
+  return class extends ReferenceDriver {
+    readonly #found = new Map<string, Row>();
+    protected override async pushOne(job: EncodedJob): Promise<number> {
+      const found = this.#found.get(job.unique ?? '');
+      if (found !== undefined && isKept(this.#whereabouts(found))) return found.id;
+      const holder = this.holderOf(job.unique, this.store.jobs.values());
+      if (job.unique !== null && holder !== undefined) this.#found.set(job.unique, holder);
+      return super.pushOne(job);
+    }
+    #whereabouts({ id, payloadJson }: Row) {
+      const isFailed = [...this.store.failed.values()].some((row) => row.payloadJson === payloadJson);
+      return { isJob: this.store.jobs.has(id), isFailed };
+    }
+  };
+}
+
+/** A driver for which a key is one of a queue, where another client holds it. */
+function keysByQueue(): DriverClass {
+  const pushers = new Doers();
+  return class extends ReferenceDriver {
+    protected override async pushOne(job: EncodedJob): Promise<number> {
+      const holder = this.holderOf(job.unique, this.store.jobs.values());
+      const isOverlooked = holder !== undefined && holder.queue !== job.queue && pushers.isAnother(holder, this);
+      const id = await super.pushOne(isOverlooked ? { ...job, unique: null } : job);
+      const row = this.store.jobs.get(id);
+      if (row !== undefined && holder === undefined) pushers.note(row, this);
+      return id;
+    }
+  };
+}
+
+/** A driver that knows the keys of rows that a driver has pushed, no others. */
+function knowingPushed(): DriverClass {
+  const pushed = new WeakSet<Row>();
+  return class extends ReferenceDriver {
+    protected override newRow(job: EncodedJob): Row {
+      const row = super.newRow(job);
+      pushed.add(row);
+      return row;
+    }
+    protected override holderOf(key: string | null, rows: Iterable<Row>): Row | undefined {
+      return super.holderOf(
+        key,
+        [...rows].filter((row) => pushed.has(row)),
+      );
+    }
+  };
+}
+
 export const keys: readonly Mutant[] = [
   ...FOLDS.map(([id, what, fold]) => mutant(`unique/${id}`, `does not tell ${what} apart in keys`, folding(fold))),
-  mutant(
-    'unique/one-job',
-    'keeps keys by queue',
-    class extends ReferenceDriver {
-      protected override insertNow(job: EncodedJob, tx: MemoryTransaction | null): number | MemoryTransaction {
-        const holder = this.holderOf(job.unique, [...this.store.jobs.values()]);
-        if (holder === undefined || holder.queue === job.queue) return super.insertNow(job, tx);
-        const row = this.newRow(job);
-        this.store.add(row);
-        return row.id;
-      }
-    },
-  ),
+  mutant('unique/one-job', 'keeps keys by queue, where another client holds them', keysByQueue()),
   mutant(
     'unique/changes-nothing',
     'updates the holder of a key with what is pushed',
     class extends ReferenceDriver {
-      protected override insertNow(job: EncodedJob, tx: MemoryTransaction | null): number | MemoryTransaction {
-        const holder = this.holderOf(job.unique, [...this.store.jobs.values()]);
+      protected override async pushOne(job: EncodedJob): Promise<number> {
+        const holder = this.holderOf(job.unique, this.store.jobs.values());
         if (holder !== undefined) holder.payloadJson = job.payloadJson;
-        return super.insertNow(job, tx);
+        return super.pushOne(job);
       }
     },
   ),
@@ -55,6 +102,17 @@ export const keys: readonly Mutant[] = [
     'unique/no-key',
     'takes the empty text for a key',
     encoding((job) => ({ ...encodeJob(job), unique: job.unique ?? null })),
+  ),
+  mutant(
+    'unique/held-until-done',
+    'takes a key for free when the claim of its holder has expired',
+    class extends ReferenceDriver {
+      protected override holderOf(key: string | null, rows: Iterable<Row>): Row | undefined {
+        const holder = super.holderOf(key, rows);
+        const isExpired = holder !== undefined && holder.reservedUntil !== null && !this.isHeld(holder);
+        return isExpired ? undefined : holder;
+      }
+    },
   ),
   mutant(
     'unique/held-until-done',
@@ -67,44 +125,14 @@ export const keys: readonly Mutant[] = [
     },
   ),
   mutant(
-    'unique/held-until-done',
-    'frees a key when its job is reserved',
-    class extends ReferenceDriver {
-      protected override claim(row: Row, timeout: number, worker: string): void {
-        super.claim(row, timeout, worker);
-        row.unique = null;
-      }
-    },
-  ),
-  mutant(
     'unique/freed-by-delete',
-    'keeps the key of a job that is done',
-    class extends ReferenceDriver {
-      readonly #kept = new Map<string, number>();
-      override async delete(claim: Claim): Promise<boolean> {
-        const row = this.store.jobs.get(claim.id);
-        if (row?.unique != null) this.#kept.set(row.unique, row.id);
-        return super.delete(claim);
-      }
-      override async push(job: NewJob): Promise<number> {
-        return this.#kept.get(job.unique ?? '') ?? super.push(job);
-      }
-    },
+    'goes on giving the id of a holder that it found, though its job is done',
+    remembering(({ isJob, isFailed }) => !isJob && !isFailed),
   ),
   mutant(
     'unique/freed-by-fail',
-    'keeps the key of a job that failed',
-    class extends ReferenceDriver {
-      readonly #kept = new Map<string, number>();
-      override async fail(claim: Claim, error: string): Promise<boolean> {
-        const row = this.store.jobs.get(claim.id);
-        if (row?.unique != null) this.#kept.set(row.unique, row.id);
-        return super.fail(claim, error);
-      }
-      override async push(job: NewJob): Promise<number> {
-        return this.#kept.get(job.unique ?? '') ?? super.push(job);
-      }
-    },
+    'goes on giving the id of a holder that it found, though its job has failed',
+    remembering(({ isFailed }) => isFailed),
   ),
   mutant(
     'unique/not-given-back',
@@ -124,11 +152,14 @@ export const keys: readonly Mutant[] = [
     'unique/race',
     'looks for the holder of a key and stores the job a round trip later',
     class extends ReferenceDriver {
-      override async push(job: NewJob): Promise<number> {
-        const encoded = this.encode(job);
-        const holder = this.holderOf(encoded.unique, [...this.store.jobs.values()]);
+      protected override async pushOne(job: EncodedJob): Promise<number> {
+        const holder = this.holderOf(job.unique, this.store.jobs.values());
+        if (this.store.open.size > 0) return super.pushOne(job);
         await this.roundTrip();
-        return holder?.id ?? this.insert({ ...encoded, unique: holder?.unique ?? null }, null);
+        return holder?.id ?? this.insert({ ...job, unique: this.#isTaken(job) ? null : job.unique }, null);
+      }
+      #isTaken({ unique }: EncodedJob): boolean {
+        return this.holderOf(unique, this.store.jobs.values()) !== undefined;
       }
     },
   ),
@@ -136,9 +167,9 @@ export const keys: readonly Mutant[] = [
     'unique/race-with-delete',
     'fails a push whose holder is done by the time it is read',
     class extends ReferenceDriver {
-      override async push(job: NewJob): Promise<number> {
-        const holder = this.holderOf(job.unique, [...this.store.jobs.values()]);
-        if (holder === undefined) return super.push(job);
+      protected override async pushOne(job: EncodedJob): Promise<number> {
+        const holder = this.holderOf(job.unique, this.store.jobs.values());
+        if (holder === undefined) return super.pushOne(job);
         await this.roundTrip();
         const row = this.store.jobs.get(holder.id);
         if (row === undefined) throw new Error('the holder is gone');
@@ -146,20 +177,7 @@ export const keys: readonly Mutant[] = [
       }
     },
   ),
-  mutant(
-    'raw-rows/holds-its-key',
-    'knows only the keys that it pushed itself',
-    class extends ReferenceDriver {
-      readonly #pushed = new Set<string>();
-      protected override newRow(job: EncodedJob): Row {
-        if (job.unique !== null) this.#pushed.add(job.unique);
-        return super.newRow(job);
-      }
-      protected override holderOf(key: string | null, rows: readonly Row[]): Row | undefined {
-        return key !== null && this.#pushed.has(key) ? super.holderOf(key, rows) : undefined;
-      }
-    },
-  ),
+  mutant('raw-rows/holds-its-key', 'knows only the keys that were pushed', knowingPushed()),
   mutant(
     'limits/queues-byte-for-byte',
     'does not tell case apart in queues',
@@ -173,8 +191,8 @@ export const keys: readonly Mutant[] = [
     'stats/byte-for-byte',
     'groups the stats of queues without case',
     class extends ReferenceDriver {
-      override async stats() {
-        const byName = new Map((await super.stats()).map((one) => [one.queue.toLowerCase(), one]));
+      protected override async allStats() {
+        const byName = new Map((await super.allStats()).map((one) => [one.queue.toLowerCase(), one]));
         return [...byName.values()];
       }
     },

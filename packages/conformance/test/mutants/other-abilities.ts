@@ -1,8 +1,19 @@
 import type { NewJob, Scratch } from '@q/core';
+import type { EncodedJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
+import type { MemoryTransaction } from '../reference-store.js';
 import { type Mutant, mutant } from './mutant.js';
 
 export const otherAbilities: readonly Mutant[] = [
+  mutant(
+    'sync-push/pushes-before-it-returns',
+    'gives a job of a synchronous push the attempts that jobs have by default',
+    class extends ReferenceDriver {
+      protected override pushNow(job: EncodedJob): number | MemoryTransaction {
+        return super.pushNow({ ...job, maxAttempts: 3 });
+      }
+    },
+  ),
   mutant(
     'sync-push/pushes-before-it-returns',
     'gives a promise for a synchronous push',
@@ -16,10 +27,8 @@ export const otherAbilities: readonly Mutant[] = [
     'sync-push/unique',
     'does not look for the holder of a key in a synchronous push',
     class extends ReferenceDriver {
-      override pushSync(job: NewJob): number {
-        const row = this.newRow(this.encode(job));
-        this.store.add(row);
-        return row.id;
+      protected override pushNow(job: EncodedJob): number | MemoryTransaction {
+        return super.pushNow({ ...job, unique: null });
       }
     },
   ),
@@ -27,9 +36,21 @@ export const otherAbilities: readonly Mutant[] = [
     'sync-push/in-the-open-transaction',
     'pushes synchronously on a connection of its own',
     class extends ReferenceDriver {
+      protected override pushNow(job: EncodedJob): number | MemoryTransaction {
+        return this.insertNow(job, null);
+      }
+    },
+  ),
+  mutant(
+    'sync-push/throws',
+    'gives 0 where a synchronous push should throw',
+    class extends ReferenceDriver {
       override pushSync(job: NewJob): number {
-        const answer = this.insertNow(this.encode(job), null);
-        return typeof answer === 'number' ? answer : 0;
+        try {
+          return super.pushSync(job);
+        } catch {
+          return 0;
+        }
       }
     },
   ),
@@ -39,6 +60,15 @@ export const otherAbilities: readonly Mutant[] = [
     class extends ReferenceDriver {
       override schema(): string {
         return '-- jobs\nCREATE TABLE queue_jobs (…);\n-- q forget --before=YYYY-MM-DD';
+      }
+    },
+  ),
+  mutant(
+    'scratch/empty-twin',
+    'gives a scratch store the time of day, whatever clock it is told to use',
+    class extends ReferenceDriver {
+      override async scratch(): Promise<Scratch> {
+        return super.scratch();
       }
     },
   ),
@@ -59,19 +89,6 @@ export const otherAbilities: readonly Mutant[] = [
       override async scratch(options: { readonly now?: () => Date } = {}): Promise<Scratch> {
         this.#scratch ??= super.scratch(options);
         return this.#scratch;
-      }
-    },
-  ),
-  mutant(
-    'sync-push/throws',
-    'gives 0 where a synchronous push should throw',
-    class extends ReferenceDriver {
-      override pushSync(job: NewJob): number {
-        try {
-          return super.pushSync(job);
-        } catch {
-          return 0;
-        }
       }
     },
   ),

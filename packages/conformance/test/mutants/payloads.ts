@@ -1,6 +1,7 @@
 import { isQueueError, type NewJob, QueueError, type ReservedJob } from '@q/core';
 import { type EncodedJob, encodeJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
+import type { DriverClass } from '../reference-harness.js';
 import type { Row } from '../reference-store.js';
 import { encoding, type Mutant, mutant, refuse } from './mutant.js';
 
@@ -12,8 +13,6 @@ const KINDS: readonly (readonly [string, RegExp])[] = [
   ['not-finite', /no (NaN|-?Infinity)/],
   ['minus-zero', /−0/],
   ['cycle', /contains itself/],
-  ['undefined-in-a-list', /undefined in an array/],
-  ['sparse-list', /undefined in an array/],
   ['named-in-a-list', /named properties/],
   ['binary', /is binary/],
   ['map-or-set', /class (Map|Set|WeakMap)/],
@@ -30,12 +29,12 @@ export const payloads: readonly Mutant[] = [
   mutant(
     'payloads/compact-text',
     'escapes slashes, as PHP does',
-    encoding((job) => ({ ...encodeJob(job), payloadJson: encodeJob(job).payloadJson.replaceAll('/', '\\/') })),
+    rewriting((json) => json.replaceAll('/', '\\/')),
   ),
   mutant(
     'payloads/escapes',
     'drops NUL from payloads',
-    encoding((job) => ({ ...encodeJob(job), payloadJson: encodeJob(job).payloadJson.replaceAll('\\u0000', '') })),
+    rewriting((json) => json.replace(/(?<!\\)\\u0000/g, '')),
   ),
   mutant(
     'payloads/proto-keys',
@@ -81,6 +80,13 @@ function refusedPayloads(): Mutant[] {
     ...KINDS.map(([id, reason]) =>
       mutant(`refused-payloads/${id}`, `stores what JSON makes of it: ${id}`, encoding(leniently(reason))),
     ),
+    ...(['undefined-in-a-list', 'sparse-list'] as const).map((id) =>
+      mutant(
+        `refused-payloads/${id}`,
+        `stores what JSON makes of it: ${id}`,
+        encoding(leniently(/undefined in an array/, (job) => hasHole(job.payload) === (id === 'sparse-list'))),
+      ),
+    ),
     mutant(
       'refused-payloads/hostile',
       'lets the error of a payload’s getter through',
@@ -100,20 +106,43 @@ function refusedPayloads(): Mutant[] {
           return encodeJob(job);
         } catch (error) {
           if (!isQueueError(error, 'payload_not_json')) throw error;
-          const seen = JSON.stringify(job.payload, (_, value: unknown) => (typeof value === 'bigint' ? 'n' : value));
-          throw new QueueError('payload_not_json', `${error.message} ${seen}`);
+          throw new QueueError('payload_not_json', `${error.message}${printed(job.payload)}`);
         }
       }),
     ),
   ];
 }
 
-function leniently(reason: RegExp): (job: NewJob) => EncodedJob {
+/** As much of a payload as JSON.stringify can print. */
+function printed(payload: object): string {
+  try {
+    return ` ${JSON.stringify(payload)}`;
+  } catch {
+    return '';
+  }
+}
+
+/** A driver that stores a payload's text as it likes. */
+function rewriting(rewritten: (json: string) => string): DriverClass {
+  return encoding((job) => {
+    const encoded = encodeJob(job);
+    return { ...encoded, payloadJson: rewritten(encoded.payloadJson) };
+  });
+}
+
+/** Whether there is a list with a hole somewhere in a payload. */
+function hasHole(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const isSparse = Array.isArray(value) && Object.keys(value).length < value.length;
+  return isSparse || Object.values(value).some(hasHole);
+}
+
+function leniently(reason: RegExp, isMeant: (job: NewJob) => boolean = () => true): (job: NewJob) => EncodedJob {
   return (job) => {
     try {
       return encodeJob(job);
     } catch (error) {
-      if (!isQueueError(error, 'payload_not_json') || !reason.test(error.message)) throw error;
+      if (!isQueueError(error, 'payload_not_json') || !reason.test(error.message) || !isMeant(job)) throw error;
       return encodeJob({ ...job, payload: {} });
     }
   };

@@ -1,5 +1,5 @@
 import { isQueueError, type NewJob, QueueError } from '@q/core';
-import type { EncodedJob } from '@q/core/driver-kit';
+import { type EncodedJob, encodeJob, encodeJobs } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import { type Mutant, mutant } from './mutant.js';
 
@@ -8,8 +8,8 @@ export const pushMany: readonly Mutant[] = [
     'push-many/ids-in-order',
     'gives the ids of a batch in the order of its queues',
     class extends ReferenceDriver {
-      override async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
-        return super.pushMany([...jobs].sort((a, b) => (a.queue < b.queue ? -1 : 1)));
+      protected override async pushAll(jobs: readonly EncodedJob[]): Promise<number[]> {
+        return super.pushAll([...jobs].sort((a, b) => (a.queue < b.queue ? -1 : 1)));
       }
     },
   ),
@@ -17,20 +17,23 @@ export const pushMany: readonly Mutant[] = [
     'push-many/empty',
     'throws for a batch of no jobs',
     class extends ReferenceDriver {
-      override async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
+      protected override async pushAll(jobs: readonly EncodedJob[]): Promise<number[]> {
         if (jobs.length === 0) throw new Error('syntax error at or near ")"');
-        return super.pushMany(jobs);
+        return super.pushAll(jobs);
       }
     },
   ),
   mutant(
     'push-many/all-or-nothing',
-    'stores a batch up to the bad job',
+    'encodes the payloads of a small batch one by one as it stores them',
     class extends ReferenceDriver {
       override async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
+        if (!Array.isArray(jobs) || jobs.length > 1_000) return super.pushMany(jobs);
+        encodeJobs(jobs.map((job) => (job instanceof Object ? { ...job, payload: {} } : job)));
         const ids = [];
-        for (const [index, job] of jobs.entries())
+        for (const [index, job] of jobs.entries()) {
           ids.push(await this.push(job).catch((error) => refuseAt(index, error)));
+        }
         return ids;
       }
     },
@@ -39,8 +42,8 @@ export const pushMany: readonly Mutant[] = [
     'push-many/all-or-nothing',
     'does not say which job of a batch is bad',
     class extends ReferenceDriver {
-      protected override encodeMany(jobs: readonly NewJob[]): EncodedJob[] {
-        return jobs.map((job) => this.encode(job));
+      override async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
+        return Array.isArray(jobs) ? this.pushAll(jobs.map((job) => encodeJob(job))) : super.pushMany(jobs);
       }
     },
   ),
@@ -48,8 +51,9 @@ export const pushMany: readonly Mutant[] = [
     'push-many/inner-duplicates',
     'drops the id of a key that is twice in a batch',
     class extends ReferenceDriver {
-      override async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
-        return [...new Set(await super.pushMany(jobs))];
+      protected override async pushAll(jobs: readonly EncodedJob[]): Promise<number[]> {
+        const ids = await super.pushAll(jobs);
+        return jobs.length > 1_000 ? ids : [...new Set(ids)];
       }
     },
   ),
@@ -57,10 +61,10 @@ export const pushMany: readonly Mutant[] = [
     'push-many/keys-held-already',
     'refuses a batch that holds a key that is held',
     class extends ReferenceDriver {
-      override async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
-        const rows = [...this.store.jobs.values()];
-        if (jobs.some((job) => this.holderOf(job.unique, rows))) throw new Error('duplicate key');
-        return super.pushMany(jobs);
+      protected override async pushAll(jobs: readonly EncodedJob[]): Promise<number[]> {
+        const isHeld = (job: EncodedJob) => this.holderOf(job.unique, this.store.jobs.values()) !== undefined;
+        if (jobs.some(isHeld)) throw new Error('duplicate key');
+        return super.pushAll(jobs);
       }
     },
   ),
@@ -68,9 +72,9 @@ export const pushMany: readonly Mutant[] = [
     'push-many/any-size',
     'has no more than 65,535 placeholders',
     class extends ReferenceDriver {
-      override async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
+      protected override async pushAll(jobs: readonly EncodedJob[]): Promise<number[]> {
         if (jobs.length * 10 > 65_535) throw new Error('too many placeholders');
-        return super.pushMany(jobs);
+        return super.pushAll(jobs);
       }
     },
   ),
@@ -79,10 +83,11 @@ export const pushMany: readonly Mutant[] = [
     'checks and stores a large batch chunk by chunk',
     class extends ReferenceDriver {
       override async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
+        if (!Array.isArray(jobs)) return super.pushMany(jobs);
         const ids = [];
         for (let start = 0; start < jobs.length; start += 1_000) {
           const chunk = jobs.slice(start, start + 1_000);
-          ids.push(...(await super.pushMany(chunk).catch((error) => refuseAt(jobs.length - 1, error))));
+          ids.push(...(await super.pushMany(chunk).catch((error) => refuseAt(jobs.length - 1, error, start > 0))));
         }
         return ids;
       }
@@ -92,10 +97,16 @@ export const pushMany: readonly Mutant[] = [
     'push-many/race',
     'looks for the holders of a batch’s keys and stores it a round trip later',
     class extends ReferenceDriver {
-      override async pushMany(jobs: readonly NewJob[]): Promise<number[]> {
-        const holders = this.encodeMany(jobs).map((job) => this.holderOf(job.unique, [...this.store.jobs.values()]));
+      protected override async pushAll(jobs: readonly EncodedJob[]): Promise<number[]> {
+        if (jobs.length > 1_000) return super.pushAll(jobs);
+        const holders = jobs.map((job) => this.holderOf(job.unique, this.store.jobs.values())?.id);
         await this.roundTrip();
-        return this.encodeMany(jobs).map((job, index) => holders[index]?.id ?? this.#stored(job));
+        const own = new Map<string | null, number>();
+        return jobs.map((job, index) => {
+          const id = holders[index] ?? own.get(job.unique) ?? this.#stored(job);
+          if (job.unique !== null) own.set(job.unique, id);
+          return id;
+        });
       }
       #stored(job: EncodedJob): number {
         const row = this.newRow(job);
@@ -107,6 +118,6 @@ export const pushMany: readonly Mutant[] = [
 ];
 
 /** The right refusal, too late: what came before the bad job is stored. */
-function refuseAt(index: number, error: unknown): never {
-  throw isQueueError(error) ? new QueueError(error.code, `jobs[${index}]: ${error.message}`) : error;
+function refuseAt(index: number, error: unknown, isNamed = true): never {
+  throw isQueueError(error) && isNamed ? new QueueError(error.code, `jobs[${index}]: ${error.message}`) : error;
 }

@@ -1,9 +1,10 @@
-import type { NewJob } from '@q/core';
+import type { Claim, NewJob, ReservedJob } from '@q/core';
 import { type EncodedJob, encodeJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import { type DriverClass, referenceHarness } from '../reference-harness.js';
-import { MemoryStore, type MemoryTransaction, type Row } from '../reference-store.js';
-import { careless, encoding, type Mutant, mutant, refuse } from './mutant.js';
+import type { ClaimRequest } from '../reference-mechanics.js';
+import type { MemoryStore, Row } from '../reference-store.js';
+import { careless, encoding, type Mutant, mutant, only, refuse } from './mutant.js';
 
 type Role = 'queue' | 'name' | 'unique';
 
@@ -11,13 +12,11 @@ const LIMITS = { queue: 64, name: 190, unique: 190 } as const;
 
 /** A driver that lets a text through although it shows a fault. */
 function lets(role: Role, through: (text: string, limit: number) => boolean): DriverClass {
-  return class extends ReferenceDriver {
-    protected override encode(job: NewJob): EncodedJob {
-      const text = job[role];
-      if (typeof text !== 'string' || !through(text, LIMITS[role])) return super.encode(job);
-      return { ...super.encode({ ...job, [role]: 'ok' }), [role]: text };
-    }
-  };
+  return encoding((job) => {
+    const text = job[role];
+    if (typeof text !== 'string' || !through(text, LIMITS[role])) return encodeJob(job);
+    return { ...encodeJob({ ...job, [role]: 'ok' }), [role]: text };
+  });
 }
 
 const FAULTS: readonly (readonly [string, string, (text: string, limit: number) => boolean])[] = [
@@ -32,22 +31,15 @@ const textMutants = (['queue', 'name', 'unique'] as const).flatMap((role): Mutan
   mutant(
     `limits/${role}-longest`,
     `counts the characters of a ${role} in UTF-16 units`,
-    class extends ReferenceDriver {
-      protected override encode(job: NewJob): EncodedJob {
-        if ((job[role]?.length ?? 0) > LIMITS[role]) refuse('invalid_text', 'too long');
-        return super.encode(job);
-      }
-    },
+    encoding((job) => ((job[role]?.length ?? 0) > LIMITS[role] ? refuse('invalid_text', 'too long') : encodeJob(job))),
   ),
   mutant(
     `plain-values/${role}`,
     `makes text of a ${role} that is none`,
-    class extends ReferenceDriver {
-      protected override encode(job: NewJob): EncodedJob {
-        const text: unknown = job[role];
-        return super.encode(typeof text === 'string' || text == null ? job : { ...job, [role]: 'made-up' });
-      }
-    },
+    encoding((job) => {
+      const text: unknown = job[role];
+      return encodeJob(typeof text === 'string' || text == null ? job : { ...job, [role]: 'made-up' });
+    }),
   ),
 ]);
 
@@ -55,64 +47,76 @@ const numberMutants = (['delay', 'priority', 'maxAttempts'] as const).map((field
   mutant(
     `numbers/${field === 'maxAttempts' ? 'max-attempts' : field}-not-whole`,
     `makes a whole number of a ${field} that is none`,
-    class extends ReferenceDriver {
-      protected override encode(job: NewJob): EncodedJob {
-        return super.encode({ ...job, [field]: careless(job[field]) });
-      }
-    },
+    encoding((job) => encodeJob({ ...job, [field]: careless(job[field]) })),
   ),
 );
 
 export const pushing: readonly Mutant[] = [
   {
-    what: 'has half the methods of an ability',
+    what: 'has an ability that its harness does not promise',
     caughtBy: 'abilities/exactly-those-promised',
-    harness: referenceHarness(
-      class extends ReferenceDriver {
-        override readonly failedCount = undefined as never;
-      },
-    ),
-  },
-  {
-    what: 'has a harness without a back door',
-    caughtBy: 'abilities/back-doors',
-    harness: withoutDoor(),
+    harness: { ...referenceHarness(), abilities: referenceHarness().abilities.filter((one) => one !== 'leases') },
   },
   mutant(
-    'abilities/six-methods',
+    'abilities/exactly-those-promised',
     'has no release',
     class extends ReferenceDriver {
       override readonly release = undefined as never;
     },
   ),
-  {
-    what: 'has a harness that opens the store of the case before',
-    caughtBy: 'abilities/fresh-store-is-empty',
-    harness: usedStore(),
-  },
   mutant(
-    'push/resolves-to-the-id',
-    'gives the number of jobs for an id',
+    'abilities/exactly-those-promised',
+    'has half the methods of an ability',
     class extends ReferenceDriver {
-      override async push(job: NewJob): Promise<number> {
-        await super.push(job);
-        return this.store.jobs.size - 1;
+      override readonly failedCount = undefined as never;
+    },
+  ),
+  {
+    what: 'has a harness that lists a back door as lacking which it has',
+    caughtBy: 'abilities/back-doors',
+    harness: { ...referenceHarness(), lacks: ['jobRows'] },
+  },
+  { what: 'has a harness without a back door', caughtBy: 'abilities/back-doors', harness: withoutDoor() },
+  mutant(
+    'abilities/fresh-store-is-empty',
+    'cannot reserve before the first job was stored',
+    class extends ReferenceDriver {
+      #isUsed = false;
+      protected override take(request: ClaimRequest): Promise<ReservedJob | null> {
+        this.#isUsed ||= this.store.jobs.size + this.store.failed.size > 0;
+        if (!this.#isUsed) throw new Error('NOGROUP No such key');
+        return super.take(request);
       }
     },
+  ),
+  mutant(
+    'push/resolves-to-the-id',
+    'gives the number of its own pushes for an id beside another client',
+    countingIds(),
   ),
   mutant(
     'push/comes-back-as-pushed',
-    'gives every job the same number of attempts',
-    encoding((job) => ({ ...encodeJob(job), maxAttempts: 3 })),
+    'gives every job the number of attempts of the first one of its name',
+    class extends ReferenceDriver {
+      readonly #first = new Map<string, number>();
+      protected override pushOne(job: EncodedJob): Promise<number> {
+        const maxAttempts = this.#first.get(job.name) ?? job.maxAttempts;
+        this.#first.set(job.name, maxAttempts);
+        return super.pushOne({ ...job, maxAttempts });
+      }
+    },
   ),
   mutant(
     'push/writes-every-column',
-    'rounds created_at up',
-    class extends ReferenceDriver {
-      protected override newRow(job: EncodedJob): Row {
-        return { ...super.newRow(job), createdAt: Math.ceil(this.now().getTime() / 1000) };
-      }
-    },
+    'writes created_at as it is when the row is written, a tenth of a second later',
+    only(
+      ['push'],
+      class extends ReferenceDriver {
+        protected override newRow(job: EncodedJob): Row {
+          return { ...super.newRow(job), createdAt: Math.floor((this.now().getTime() + 100) / 1000) };
+        }
+      },
+    ),
   ),
   mutant(
     'push/any-name',
@@ -122,15 +126,19 @@ export const pushing: readonly Mutant[] = [
   mutant(
     'push/leaves-the-callers-job-alone',
     'writes the floor of a number into the job it was given',
-    encoding((job) => encodeJob(Object.assign(job, { delay: Math.max(0, job.delay) }))),
+    encoding((job) =>
+      encodeJob(Number.isSafeInteger(job.delay) && job.delay < 0 ? Object.assign(job, { delay: 0 }) : job),
+    ),
   ),
   mutant(
     'push/same-job-twice',
-    'takes equal payloads for the same job',
+    'stores the very same object once',
     class extends ReferenceDriver {
-      protected override insertNow(job: EncodedJob, tx: MemoryTransaction | null): number | MemoryTransaction {
-        const same = [...this.store.jobs.values()].find(({ payloadJson }) => payloadJson === job.payloadJson);
-        return same?.id ?? super.insertNow(job, tx);
+      readonly #ids = new WeakMap<NewJob, number>();
+      override async push(job: NewJob): Promise<number> {
+        const id = this.#ids.get(job) ?? (await super.push(job));
+        this.#ids.set(job, id);
+        return id;
       }
     },
   ),
@@ -145,35 +153,45 @@ export const pushing: readonly Mutant[] = [
   mutant(
     'plain-values/job',
     'takes nothing for a job of defaults',
-    encoding((job) =>
-      encodeJob(job ?? { name: 'a', queue: 'a', payload: {}, delay: 0, priority: 0, unique: null, maxAttempts: 1 }),
-    ),
+    class extends ReferenceDriver {
+      protected override encode(job: NewJob): EncodedJob {
+        const defaults = { name: 'a', queue: 'a', payload: {}, delay: 0, priority: 0, unique: null, maxAttempts: 1 };
+        return super.encode(job ?? defaults);
+      }
+    },
   ),
   mutant(
     'plain-values/rejects',
     'throws where it should reject',
     class extends ReferenceDriver {
       override push(job: NewJob): Promise<number> {
-        this.encode(job);
-        return super.push(job);
+        return this.pushOne(this.encode(job));
       }
     },
   ),
   ...numberMutants,
   mutant(
     'numbers/delay-floor',
-    'refuses a delay below 0',
-    encoding((job) => (job.delay < 0 ? refuse('invalid_number', 'below 0') : encodeJob(job))),
+    'refuses to release with a delay below 0',
+    class extends ReferenceDriver {
+      override async release(claim: Claim, delay: number, error: string): Promise<boolean> {
+        return delay < 0 && Number.isSafeInteger(delay)
+          ? refuse('invalid_number', 'below 0')
+          : super.release(claim, delay, error);
+      }
+    },
   ),
   mutant(
     'numbers/delay-floor-stored',
     'makes a job with a delay below 0 due in the past',
     class extends ReferenceDriver {
       protected override encode(job: NewJob): EncodedJob {
-        return { ...super.encode(job), delay: job.delay };
+        const encoded = super.encode(job);
+        return { ...encoded, delay: job.delay };
       }
-      protected override after(seconds: number): number {
-        return seconds < 0 ? this.seconds() + seconds : super.after(seconds);
+      protected override newRow(job: EncodedJob): Row {
+        const row = super.newRow(job);
+        return job.delay < 0 ? { ...row, availableAt: this.seconds() + Math.max(job.delay, -86_400) } : row;
       }
     },
   ),
@@ -185,11 +203,14 @@ export const pushing: readonly Mutant[] = [
   mutant(
     'numbers/largest-delay',
     'counts due times in 32 bits',
-    class extends ReferenceDriver {
-      protected override after(seconds: number): number {
-        return seconds > 2 ** 40 ? this.seconds() % 2 ** 31 : super.after(seconds);
-      }
-    },
+    only(
+      ['push'],
+      class extends ReferenceDriver {
+        protected override after(seconds: number): number {
+          return seconds > 2 ** 40 ? this.seconds() % 2 ** 31 : super.after(seconds);
+        }
+      },
+    ),
   ),
   mutant(
     'numbers/largest-priority',
@@ -199,9 +220,28 @@ export const pushing: readonly Mutant[] = [
   mutant(
     'numbers/largest-max-attempts',
     'keeps maxAttempts in 16 bits',
-    encoding((job) => ({ ...encodeJob(job), maxAttempts: encodeJob(job).maxAttempts & 0x7fff })),
+    encoding((job) => {
+      const encoded = encodeJob(job);
+      return { ...encoded, maxAttempts: encoded.maxAttempts & 0x7fff };
+    }),
   ),
 ];
+
+/** Ids as a driver gives them that counts what it has pushed itself: right, as long as it is alone. */
+function countingIds(): DriverClass {
+  const pushers = new WeakMap<MemoryStore, Set<ReferenceDriver>>();
+  return class extends ReferenceDriver {
+    #count = 0;
+    protected override async pushOne(job: EncodedJob): Promise<number> {
+      const id = await super.pushOne(job);
+      if (job.unique !== null) return id;
+      this.#count += 1;
+      const all = pushers.get(this.store) ?? new Set();
+      pushers.set(this.store, all.add(this));
+      return all.size > 1 ? this.#count : id;
+    }
+  };
+}
 
 function withoutDoor() {
   const harness = referenceHarness();
@@ -210,33 +250,6 @@ function withoutDoor() {
     open: async (options: Parameters<typeof harness.open>[0]) => {
       const { jobRows: _, ...store } = await harness.open(options);
       return store;
-    },
-  };
-}
-
-function usedStore() {
-  const store = new MemoryStore();
-  const harness = referenceHarness(
-    class extends ReferenceDriver {
-      constructor(_: MemoryStore, now: () => Date) {
-        super(store, now);
-      }
-    },
-  );
-  return {
-    ...harness,
-    open: async (options: Parameters<typeof harness.open>[0]) => {
-      const opened = await harness.open(options);
-      await opened.driver.push({
-        name: 'a',
-        queue: 'a',
-        payload: {},
-        delay: 0,
-        priority: 0,
-        unique: null,
-        maxAttempts: 1,
-      });
-      return opened;
     },
   };
 }

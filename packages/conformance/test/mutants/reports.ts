@@ -1,16 +1,16 @@
 import type { FailedJob, QueueStats } from '@q/core';
 import { ReferenceDriver } from '../reference-driver.js';
-import type { FailedRow, Row } from '../reference-store.js';
+import type { Row } from '../reference-store.js';
 import { type Mutant, mutant } from './mutant.js';
 
 export const reports: readonly Mutant[] = [
   mutant(
     'stats/by-queue',
-    'counts held jobs as pending in its stats',
+    'counts no more than one delayed job of a queue in its stats',
     class extends ReferenceDriver {
       protected override statsOf(queue: string, rows: readonly Row[]): QueueStats {
         const stats = super.statsOf(queue, rows);
-        return { ...stats, pending: stats.total - stats.delayed };
+        return { ...stats, delayed: Math.min(stats.delayed, 1) };
       }
     },
   ),
@@ -30,7 +30,8 @@ export const reports: readonly Mutant[] = [
     'counts a job as delayed in the second it is due',
     class extends ReferenceDriver {
       protected override statsOf(queue: string, rows: readonly Row[]): QueueStats {
-        const justDue = rows.filter((row) => row.availableAt === this.seconds() && row.attempts > 0).length;
+        const now = this.seconds();
+        const justDue = rows.filter((row) => row.availableAt === now && row.createdAt < now).length;
         const { pending, delayed, ...rest } = super.statsOf(queue, rows);
         return { ...rest, pending: pending - justDue, delayed: delayed + justDue };
       }
@@ -40,9 +41,9 @@ export const reports: readonly Mutant[] = [
     'stats/ordered-by-name',
     'lists queues in the order they were first used',
     class extends ReferenceDriver {
-      override async stats(): Promise<QueueStats[]> {
+      protected override async allStats(): Promise<QueueStats[]> {
         const queues = [...new Set([...this.store.jobs.values()].map(({ queue }) => queue))];
-        const stats = await super.stats();
+        const stats = await super.allStats();
         return stats.sort((a, b) => queues.indexOf(a.queue) - queues.indexOf(b.queue));
       }
     },
@@ -51,8 +52,8 @@ export const reports: readonly Mutant[] = [
     'stats/no-empty-queues',
     'lists queues that hold failed jobs alone',
     class extends ReferenceDriver {
-      override async stats(): Promise<QueueStats[]> {
-        const stats = await super.stats();
+      protected override async allStats(): Promise<QueueStats[]> {
+        const stats = await super.allStats();
         const failed = [...this.store.failed.values()].filter((row) => stats.every(({ queue }) => queue !== row.queue));
         return [...stats, ...failed.map(({ queue }) => ({ queue, pending: 0, delayed: 0, reserved: 0, total: 0 }))];
       }
@@ -60,10 +61,11 @@ export const reports: readonly Mutant[] = [
   ),
   mutant(
     'failed-rows/whole-row',
-    'shows the first line of a failed row’s payload as a preview',
+    'shows the first characters of a failed row’s payload as a preview',
     class extends ReferenceDriver {
-      protected override failedJob(row: FailedRow): FailedJob {
-        return super.failedJob({ ...row, payloadJson: row.payloadJson.slice(0, 4) });
+      protected override async newest(limit: number): Promise<FailedJob[]> {
+        const rows = await super.newest(limit);
+        return rows.map((row) => ({ ...row, payloadJson: row.payloadJson.slice(0, 4) }));
       }
     },
   ),
@@ -71,8 +73,8 @@ export const reports: readonly Mutant[] = [
     'failed-rows/newest-first',
     'lists failures by id',
     class extends ReferenceDriver {
-      override async failedRows(limit: number): Promise<FailedJob[]> {
-        return (await super.failedRows(Number.MAX_SAFE_INTEGER)).sort((a, b) => b.id - a.id).slice(0, limit);
+      protected override async newest(limit: number): Promise<FailedJob[]> {
+        return (await super.newest(Number.MAX_SAFE_INTEGER)).sort((a, b) => b.id - a.id).slice(0, limit);
       }
     },
   ),
@@ -80,18 +82,18 @@ export const reports: readonly Mutant[] = [
     'failed-rows/ties-by-id',
     'lists failures of one second oldest first',
     class extends ReferenceDriver {
-      override async failedRows(limit: number): Promise<FailedJob[]> {
-        const rows = await super.failedRows(limit);
+      protected override async newest(limit: number): Promise<FailedJob[]> {
+        const rows = await super.newest(limit);
         return rows.sort((a, b) => b.failedAt.getTime() - a.failedAt.getTime() || a.id - b.id);
       }
     },
   ),
   mutant(
     'failed-rows/limit',
-    'lists all failures, whatever the limit',
+    'lists one failure more than the limit where that is above one',
     class extends ReferenceDriver {
-      override async failedRows(): Promise<FailedJob[]> {
-        return super.failedRows(Number.MAX_SAFE_INTEGER);
+      protected override async newest(limit: number): Promise<FailedJob[]> {
+        return super.newest(limit > 1 ? limit + 1 : limit);
       }
     },
   ),

@@ -1,8 +1,8 @@
-import { type InTransaction, isQueueError, type NewJob } from '@q/core';
+import { type Claim, type InTransaction, isQueueError, type NewJob } from '@q/core';
 import type { EncodedJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import type { DriverClass } from '../reference-harness.js';
-import { MemoryTransaction, type Row } from '../reference-store.js';
+import { MemoryTransaction } from '../reference-store.js';
 import { type Mutant, mutant } from './mutant.js';
 
 type Within = (driver: InTransaction & { plain: ReferenceDriver }, tx: MemoryTransaction) => Partial<InTransaction>;
@@ -25,8 +25,12 @@ function poison(tx: MemoryTransaction): void {
 export const transactions: readonly Mutant[] = [
   mutant(
     'transactions/push-commits',
-    'gives an id for a push within a transaction, and forgets it',
-    inside(() => ({ push: async () => 1 })),
+    'pushes into the default queue within a transaction',
+    class extends ReferenceDriver {
+      protected override pushWithin(tx: MemoryTransaction, job: EncodedJob): Promise<number> {
+        return super.pushWithin(tx, { ...job, queue: 'default' });
+      }
+    },
   ),
   mutant(
     'transactions/push-rolls-back',
@@ -43,8 +47,18 @@ export const transactions: readonly Mutant[] = [
   ),
   mutant(
     'transactions/push-rolls-back',
-    'pushes on a connection of its own',
-    inside(({ plain }) => ({ push: (job) => plain.push(job) })),
+    'keeps the keys that it has pushed within a transaction',
+    class extends ReferenceDriver {
+      readonly #keys = new Map<string, number>();
+      protected override async pushWithin(tx: MemoryTransaction, job: EncodedJob): Promise<number> {
+        const id = await super.pushWithin(tx, job);
+        if (job.unique !== null) this.#keys.set(job.unique, id);
+        return id;
+      }
+      protected override async pushOne(job: EncodedJob): Promise<number> {
+        return this.#keys.get(job.unique ?? '') ?? super.pushOne(job);
+      }
+    },
   ),
   mutant(
     'transactions/delay-from-the-push',
@@ -69,14 +83,14 @@ export const transactions: readonly Mutant[] = [
   mutant(
     'transactions/push-many-commits',
     'pushes a key twice where it is twice in a batch within a transaction',
-    inside((_, tx) => ({
-      pushMany: async (jobs) =>
-        jobs.map((job, index) => {
-          const row = { ...emptyRow(job), id: 1_000 + index };
-          tx.inserted.push(row);
-          return row.id;
-        }),
-    })),
+    class extends ReferenceDriver {
+      protected override async pushAllWithin(tx: MemoryTransaction, jobs: readonly EncodedJob[]): Promise<number[]> {
+        const keys = jobs.map(({ unique }) => unique);
+        const isAgain = (job: EncodedJob, index: number) => keys.indexOf(job.unique) < index;
+        const apart = jobs.map((job, index) => (isAgain(job, index) ? { ...job, unique: null } : job));
+        return super.pushAllWithin(tx, apart);
+      }
+    },
   ),
   mutant(
     'transactions/duplicate-key-leaves-it-usable',
@@ -105,8 +119,18 @@ export const transactions: readonly Mutant[] = [
   ),
   mutant(
     'transactions/delete-commits',
-    'deletes within a transaction without keeping it',
-    inside(() => ({ delete: async () => true })),
+    'keeps the key of a job that was deleted within a transaction',
+    class extends ReferenceDriver {
+      readonly #keys = new Map<string, number>();
+      protected override async deleteWithin(tx: MemoryTransaction, claim: Claim): Promise<boolean> {
+        const key = this.store.jobs.get(claim.id)?.unique;
+        if (key != null) this.#keys.set(key, claim.id);
+        return super.deleteWithin(tx, claim);
+      }
+      protected override async pushOne(job: EncodedJob): Promise<number> {
+        return this.#keys.get(job.unique ?? '') ?? super.pushOne(job);
+      }
+    },
   ),
   mutant(
     'transactions/delete-rolls-back',
@@ -142,21 +166,3 @@ export const transactions: readonly Mutant[] = [
     },
   ),
 ];
-
-function emptyRow(job: NewJob): Row {
-  return {
-    id: 0,
-    queue: job.queue,
-    name: job.name,
-    payloadJson: JSON.stringify(job.payload),
-    attempts: 0,
-    maxAttempts: job.maxAttempts,
-    priority: job.priority,
-    unique: job.unique,
-    availableAt: 0,
-    reservedUntil: null,
-    reservedBy: null,
-    lastError: '',
-    createdAt: 0,
-  };
-}

@@ -5,23 +5,6 @@ import { isQueue, type Mutant, mutant } from './mutant.js';
 
 export const wakeups: readonly Mutant[] = [
   mutant(
-    'wakeups/by-another-client',
-    'wakes for its own pushes alone',
-    class extends ReferenceDriver {
-      readonly #mine = new Set<Listener>();
-      override async onPush(queues: readonly string[], wake: () => void): Promise<AsyncDisposable> {
-        const listener = { queues, wake };
-        this.#mine.add(listener);
-        return { [Symbol.asyncDispose]: async () => void this.#mine.delete(listener) };
-      }
-      override async push(job: NewJob): Promise<number> {
-        const id = await super.push(job);
-        for (const { wake } of this.#mine) wake();
-        return id;
-      }
-    },
-  ),
-  mutant(
     'wakeups/by-the-same-client',
     'wakes for the pushes of others alone',
     class extends ReferenceDriver {
@@ -44,8 +27,8 @@ export const wakeups: readonly Mutant[] = [
     'wakeups/any-queue-named',
     'wakes for the first queue alone',
     class extends ReferenceDriver {
-      override async onPush(queues: readonly string[], wake: () => void): Promise<AsyncDisposable> {
-        return super.onPush(queues.slice(0, 1), wake);
+      protected override listen({ queues, wake }: Listener): AsyncDisposable {
+        return super.listen({ queues: queues.slice(0, 1), wake });
       }
     },
   ),
@@ -53,8 +36,8 @@ export const wakeups: readonly Mutant[] = [
     'wakeups/disposal-ends-it',
     'goes on waking after the disposal',
     class extends ReferenceDriver {
-      override async onPush(queues: readonly string[], wake: () => void): Promise<AsyncDisposable> {
-        await super.onPush(queues, wake);
+      protected override listen(listener: Listener): AsyncDisposable {
+        super.listen(listener);
         return { [Symbol.asyncDispose]: async () => {} };
       }
     },

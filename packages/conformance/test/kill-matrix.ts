@@ -1,0 +1,80 @@
+import { CASES, Clock, type ConformanceCase, runCase, whySkipped } from '../src/index.js';
+import type { Mutant } from './mutants/mutant.js';
+import { ReferenceDriver } from './reference-driver.js';
+import { type DriverClass, referenceHarness } from './reference-harness.js';
+
+/** The names of what each case uses of the reference driver. */
+type Uses = ReadonlyMap<string, ReadonlySet<PropertyKey>>;
+
+/**
+ * Which cases fail on which mutants. A case is tried on a mutant only where it uses something that the mutant has changed:
+ * what it does with any other is what it does with the reference driver, on which every case passes.
+ */
+export class KillMatrix {
+  readonly #uses: Uses;
+
+  private constructor(uses: Uses) {
+    this.#uses = uses;
+  }
+
+  static async open(): Promise<KillMatrix> {
+    const uses = new Map<string, ReadonlySet<PropertyKey>>();
+    for (const one of CASES) uses.set(one.id, await usesOf(one));
+    return new KillMatrix(uses);
+  }
+
+  /** The ids of the cases that fail on a mutant. All at once: each has a store and a clock of its own. */
+  async killersOf({ harness }: Mutant): Promise<string[]> {
+    const changed = await changedBy(harness);
+    const verdicts = await Promise.all(
+      CASES.filter((one) => this.#isAffected(one, changed) && whySkipped(harness, one) === null).map(async (one) => ({
+        id: one.id,
+        failed: await fails(harness, one),
+      })),
+    );
+    return verdicts.filter(({ failed }) => failed).map(({ id }) => id);
+  }
+
+  #isAffected({ id }: ConformanceCase, changed: readonly PropertyKey[]): boolean {
+    // A mutant that changes nothing of the driver has another harness: whatever uses that may fail.
+    return changed.length === 0 || changed.some((name) => this.#uses.get(id)?.has(name));
+  }
+}
+
+/** What a case uses of the driver, its own calls of itself included, as seen while the case runs. */
+async function usesOf(one: ConformanceCase): Promise<Set<PropertyKey>> {
+  const used = new Set<PropertyKey>();
+  const seen = <T extends object>(driver: T): T =>
+    new Proxy(driver, {
+      get: (target, name, receiver) => Reflect.get(target, used.add(name) && name, receiver),
+    });
+  const Seen: DriverClass = new Proxy(ReferenceDriver, {
+    construct: (Class, [store, now]) => seen(new Class(store, now)),
+  });
+  await runCase(referenceHarness(Seen), one);
+  return used;
+}
+
+/** The names of what a mutant has changed of the reference driver. */
+async function changedBy(harness: Mutant['harness']): Promise<PropertyKey[]> {
+  const { driver, close } = await harness.open({ now: new Clock().now });
+  await close();
+  const names: PropertyKey[] = Object.keys(Object.getOwnPropertyDescriptors(driver));
+  for (
+    let layer = Object.getPrototypeOf(driver);
+    layer !== ReferenceDriver.prototype;
+    layer = Object.getPrototypeOf(layer)
+  ) {
+    names.push(...Object.getOwnPropertyNames(layer));
+  }
+  return names.filter((name) => !['constructor', 'store', 'now'].includes(String(name)));
+}
+
+async function fails(harness: Mutant['harness'], one: ConformanceCase): Promise<boolean> {
+  try {
+    await runCase(harness, one);
+    return false;
+  } catch {
+    return true;
+  }
+}
