@@ -89,15 +89,15 @@ async function untilWhole(url: string, nodes: number): Promise<void> {
 
 async function nodeOf(nodes: readonly Server[], key: string): Promise<Server> {
   for (const node of nodes) {
-    const slot = String(await redisCall(node.url, 'CLUSTER', 'KEYSLOT', key));
-    const [low, high] = await slotsOf(node);
-    if (Number(slot) >= low && Number(slot) <= high) return node;
+    const slot = Number(await redisCall(node.url, 'CLUSTER', 'KEYSLOT', key));
+    if ((await slotsOf(node)).some(([low, high]) => slot >= low && slot <= high)) return node;
   }
   throw new Error(`No node has the slot of ${key}`);
 }
 
-async function slotsOf({ url }: Server): Promise<readonly [low: number, high: number]> {
+/** What a node says of itself ends with its slots: `0-5460 5462`. */
+async function slotsOf({ url }: Server): Promise<(readonly [low: number, high: number])[]> {
   const text = String(await redisCall(url, 'CLUSTER', 'NODES'));
-  const [, low, high] = /myself.* (\d+)-(\d+)$/m.exec(text) ?? [];
-  return [Number(low ?? -1), Number(high ?? -1)];
+  const own = /myself.* connected(.*)$/m.exec(text)?.[1] ?? '';
+  return [...own.matchAll(/ (\d+)(?:-(\d+))?/g)].map(([, low, high]) => [Number(low), Number(high ?? low)] as const);
 }

@@ -1,0 +1,78 @@
+import type { ChildProcess } from 'node:child_process';
+import { startRedis } from '@q/servers';
+import { expect, it, onTestFinished } from 'vitest';
+import { aJob, messageOf, open, pause, start, until } from './fixtures.js';
+
+const WORKERS = 8;
+const JOBS = 50_000;
+
+it(`${WORKERS} workers, one of them killed every second, run ${JOBS} jobs: none is lost, none is in two hands at once`, async () => {
+  const server = await startRedis({ own: true });
+  onTestFinished(() => server.close());
+  const { driver, raw, stored, prefix } = open({ url: server.url, now: () => new Date() });
+  // As it is when everything has been used once.
+  await driver.delete((await pushedAndClaimed()) ?? { id: 0, attempts: 0, handle: '' });
+  const before = { keys: await stored.keys(), bytes: await stored.bytes() };
+
+  async function pushedAndClaimed() {
+    await driver.push(aJob());
+    return driver.reserve(['default'], 60, 'w');
+  }
+
+  const launch = async () => {
+    const child = start('work', server.url, prefix, 10, 'high,default', 2);
+    await messageOf(child);
+    return child;
+  };
+  const workers: ChildProcess[] = await Promise.all(Array.from({ length: WORKERS }, launch));
+  let pushed = 0;
+  const pushing = (async () => {
+    for (; pushed < JOBS; pushed += 500) {
+      const batch = Array.from({ length: 500 }, (_, index) => {
+        const n = pushed + index;
+        return aJob({
+          name: 'work',
+          payload: { n },
+          queue: n % 10 === 0 ? 'high' : 'default',
+          priority: n % 3,
+          delay: n % 50 === 0 ? 2 : 0,
+          unique: n % 7 === 0 ? `k${n}` : null,
+          maxAttempts: 1_000,
+        });
+      });
+      await driver.pushMany(batch);
+      while ((await driver.pending()) > 5_000) await pause(50);
+    }
+  })();
+
+  let kills = 0;
+  const launching: Promise<unknown>[] = [];
+  const done = async () => raw.scard('done');
+  const started = performance.now();
+  for (let second = 1; (await done()) < JOBS || kills < 10; second += 1) {
+    if (second > 300) throw new Error(`after 5 minutes ${await done()} of ${JOBS} are done`);
+    await pause(started + second * 1_000 - performance.now());
+    // On a machine that is busy with other things, a worker may take longer to start than it would be let live.
+    const victim = workers.length > WORKERS / 2 ? workers.shift() : undefined;
+    if (victim === undefined) continue;
+    victim.kill('SIGKILL');
+    await raw.srem('alive', String(victim.pid));
+    kills += 1;
+    launching.push(launch().then((worker) => workers.push(worker)));
+  }
+  await Promise.all(launching);
+  await pushing;
+  await until('nothing is left', async () => (await stored.jobs()).length === 0, 30_000);
+  const stopped = workers.map((worker) => messageOf(worker));
+  for (const worker of workers) worker.send('stop');
+  expect(await Promise.all(stopped)).toStrictEqual(Array(WORKERS).fill('stopped'));
+
+  const runs = (await raw.hvals('started')).reduce((sum, count) => sum + Number(count), 0);
+  console.log(
+    `${JOBS} jobs in ${Math.round(performance.now() - started)} ms, ${kills} kills, ${runs - JOBS} run again`,
+  );
+  expect([await done(), await raw.hlen('started'), await raw.scard('twice')]).toStrictEqual([JOBS, JOBS, 0]);
+  expect(await stored.failed()).toStrictEqual([]);
+  expect(await stored.keys()).toStrictEqual(before.keys);
+  expect(await stored.bytes()).toBeLessThanOrEqual(before.bytes * 1.05);
+});
