@@ -10,9 +10,9 @@ const OLDEST = [6, 2] as const;
  */
 export function checkServer(info: unknown, warn: (warning: QueueWarning) => void): void {
   const text = String(info);
-  const version = valueOf(text, 'redis_version');
+  const version = fieldOf(text, 'redis_version');
   if (version !== null && isOlder(version)) throw tooOld(version);
-  const policy = valueOf(text, 'maxmemory_policy');
+  const policy = fieldOf(text, 'maxmemory_policy');
   if (policy !== null && policy !== 'noeviction') {
     warn({
       code: 'eviction_policy',
@@ -28,6 +28,6 @@ function isOlder(version: string): boolean {
   return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
 }
 
-function valueOf(info: string, name: string): string | null {
+function fieldOf(info: string, name: string): string | null {
   return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? null;
 }

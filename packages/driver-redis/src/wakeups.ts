@@ -47,7 +47,7 @@ export class Wakeups {
   async #listen(): Promise<void> {
     const queues = new Set([...this.#subscriptions].flatMap((subscription) => [...subscription.queues]));
     const reader = this.#reader;
-    if (reader !== null && reader.isOf(queues)) return reader.ready;
+    if (reader?.isOf(queues)) return reader.ready;
     this.#reader = queues.size === 0 ? null : this.#readerOf([...queues]);
     await reader?.close();
     await this.#reader?.ready;
