@@ -15,7 +15,7 @@ const NO_NODE: readonly string[] = ['CLUSTERDOWN', 'MOVED', 'ASK', 'TRYAGAIN'];
  */
 export function replyCode(error: unknown): string | null {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return null;
-  return /^(?:ERR .*: -?)?([A-Z]+)\b/s.exec(error.message)?.[1] ?? 'ERR';
+  return /^(?:ERR Error running script.*: -)?([A-Z]+)\b/s.exec(error.message)?.[1] ?? 'ERR';
 }
 
 export function isNoScript(error: unknown): boolean {

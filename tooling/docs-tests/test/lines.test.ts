@@ -50,7 +50,7 @@ test('The lines of events in docs/worker.md are what describe(event) gives', () 
   const events = Object.entries(EVENTS).map(([type, details]) =>
     details.map((each) => ({ type, ...each }) as WorkerEvent),
   );
-  expect(lines).toEqual(events.map((each) => each.map(lineOf)));
+  expect(lines).toEqual(events.map((each) => each.map((event) => lineOf(event))));
 });
 
 test('The lines of reasons to stop in docs/worker.md are what describe(event) gives', () => {

@@ -9,7 +9,7 @@ import type { ProcessOptions } from './worker-process.js';
 
 const ENTRY = fileURLToPath(new URL('../dist/worker-process.js', import.meta.url));
 
-export interface WorkerProcess {
+interface WorkerProcess {
   readonly child: ChildProcess;
   /** What it printed, line by line, so far. */
   lines(): string[];
@@ -21,7 +21,7 @@ export interface WorkerProcess {
 }
 
 /** Something a handler noted. */
-export interface Note {
+interface Note {
   readonly what: string;
   readonly name: string;
   readonly id: number;

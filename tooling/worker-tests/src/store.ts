@@ -31,7 +31,7 @@ export interface TestStore extends AsyncDisposable {
   rows(): Row[];
 }
 
-export interface Row {
+interface Row {
   readonly id: number;
   readonly name: string;
   readonly attempts: number;

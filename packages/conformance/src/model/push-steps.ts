@@ -14,7 +14,7 @@ export const aNewJob = fc.record({
   maxAttempts: aMaxAttempts,
 });
 
-export type Chosen = typeof aNewJob extends fc.Arbitrary<infer A> ? A : never;
+type Chosen = typeof aNewJob extends fc.Arbitrary<infer A> ? A : never;
 
 /** What another hand may write for a payload, each with a number that tells it apart; the first two are payloads. */
 const TEXTS = [' {"n": #}\n', '["#"]', 'nonsense #', '{"n":#', '#', '"#"', "{'n':#}"] as const;
@@ -45,15 +45,23 @@ export const pushSteps: readonly StepKind[] = [
   aKind({
     needs: ['transactions'],
     weight: 2,
-    choices: fc.record({ end: fc.constantFrom('commit', 'rollback'), chosen: aNewJob }),
+    choices: fc.record({
+      end: fc.constantFrom('commit', 'rollback'),
+      chosen: fc.array(aNewJob, { minLength: 1, maxLength: 3 }),
+    }),
     run: async (world, { end, chosen }) => {
-      const job = newJob(world, chosen);
+      const jobs = chosen.map((one) => newJob(world, one));
       const transaction = await world.store.begin?.();
       if (transaction === undefined) throw new Error('the store has no begin');
       const within = world.client<'transactions'>('A').within(transaction.tx);
-      const id = await world.call(`A.within(tx).push(${told(chosen)}), ${end}`, () => within.push(job));
+      const push = async () => {
+        const [first, ...rest] = jobs;
+        return first === undefined ? [] : [await within.push(first), ...(await within.pushMany(rest))];
+      };
+      const ids = await world.call(`A.within(tx).push and pushMany(${told(chosen)}), ${end}`, push);
       await transaction[end]();
-      if (end === 'commit') pushed(world, job, id);
+      same('how many ids were given', ids.length, jobs.length);
+      if (end === 'commit') for (const [index, job] of jobs.entries()) pushed(world, job, ids[index] ?? 0);
       await world.compareStored();
     },
   }),
@@ -77,7 +85,7 @@ export const pushSteps: readonly StepKind[] = [
   }),
 ];
 
-export function newJob(world: World, chosen: Chosen): NewJob {
+function newJob(world: World, chosen: Chosen): NewJob {
   return { ...chosen, name: 'job', payload: world.newPayload() };
 }
 
