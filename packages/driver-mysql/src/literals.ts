@@ -1,7 +1,7 @@
 type Scalar = string | number | bigint | null;
 
 /** What a statement may be given: plain text and whole numbers, lists of them, lists of rows, and ids to join with. */
-export type Value = Scalar | readonly (Scalar | readonly Scalar[])[] | IdTable;
+type Value = Scalar | readonly (Scalar | readonly Scalar[])[] | IdTable;
 
 /** Ids as a table of one column, `id`: `SELECT 1 AS id UNION ALL SELECT 2 …`. */
 export class IdTable {

@@ -61,7 +61,7 @@ export function aPool(url: string, options: mysql.PoolOptions = {}): mysql.Pool 
 }
 
 /** A test that failed may hold a connection still: what it found comes first. */
-export function endOf(pool: mysql.Pool): Promise<void> {
+function endOf(pool: mysql.Pool): Promise<void> {
   return Promise.race([pool.end().catch(() => {}), new Promise<void>((resolve) => setTimeout(resolve, 2_000))]);
 }
 

@@ -4,7 +4,7 @@ import { MysqlDriver, type MysqlDriverOptions, type MysqlPool } from '../src/ind
 import { aJob, Clock } from './fixtures.js';
 
 /** A text with everything that a careless client or server would change. */
-export const AWKWARD = 'é😀 \\ \' " \u200b ? :id \u0001 --';
+const AWKWARD = 'é😀 \\ \' " \u200b ? :id \u0001 --';
 
 /** Everything a driver does, once, with what it has to answer. The tables are empty, and count from 1. */
 export async function useAll(pool: MysqlPool, options: MysqlDriverOptions = {}): Promise<void> {

@@ -13,7 +13,7 @@ const NO_NODE: readonly string[] = ['CLUSTERDOWN', 'MOVED', 'ASK', 'TRYAGAIN'];
  * The word that a reply of the server's begins with, which is its code; null for an error of the client's. Before Redis 7
  * the code of an error inside a script comes after the script's.
  */
-export function replyCode(error: unknown): string | null {
+function replyCode(error: unknown): string | null {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return null;
   return /^(?:ERR Error running script.*: -)?([A-Z]+)\b/s.exec(error.message)?.[1] ?? 'ERR';
 }
