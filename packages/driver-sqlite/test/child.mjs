@@ -70,6 +70,7 @@ const tasks = {
 
   /** What a push says on a database that this process may not write; null: it was stored. */
   async pushUnprivileged(file) {
+    new Database(':memory:').close(); // loads the native part while this process may still read where it lies
     if (process.getuid() === 0) process.setuid(65534); // root may write anything
     const driver = new SqliteDriver(new Database(file), { onWarning: () => {} });
     const error = await driver.push(job).then(
