@@ -17,7 +17,7 @@ export interface TestFunction {
 }
 
 // Opening, running and closing have a deadline each; whoever hangs is told apart by our message, not by the runner's.
-const RUNNER_TIMEOUT_MS = CASE_TIMEOUT_MS * 2 + 5_000;
+const RUNNER_TIMEOUT_MS = CASE_TIMEOUT_MS * 3 + 5_000;
 
 /**
  * Registers the suite with a test runner: one test for each case, named by the sentence it checks and its id. A case that

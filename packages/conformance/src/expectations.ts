@@ -58,12 +58,16 @@ export function sameIds(actual: readonly number[], expected: readonly number[], 
   equal(sorted(actual), sorted(expected), what);
 }
 
+/** As much of a value as a message holds; the rest is cut. */
+const SHOWN = 400;
+
 /** A value for a message; values that throw when they are read as text included. */
 export function inWords(value: unknown): string {
-  if (typeof value === 'number') return String(value);
+  if (typeof value === 'number' || typeof value === 'bigint' || value instanceof RegExp) return String(value);
   try {
     if (value instanceof Error) return `${value.name}: ${value.message}`;
-    return JSON.stringify(value) ?? String(value);
+    const text = JSON.stringify(value) ?? String(value);
+    return text.length > SHOWN ? `${text.slice(0, SHOWN)}… (${text.length} characters)` : text;
   } catch {
     return `a ${typeof value}`;
   }

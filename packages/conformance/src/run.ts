@@ -1,8 +1,8 @@
 import type { ConformanceCase } from './case.js';
 import { CASES } from './cases/index.js';
 import { Clock } from './clock.js';
-import { ConformanceFailure } from './failure.js';
-import { type Harness, type Need, type TestStore, TRAITS } from './harness.js';
+import { ConformanceFailure, type Stage } from './failure.js';
+import { type Harness, type Need, TRAITS } from './harness.js';
 import { inTime } from './in-time.js';
 
 export type CaseResult = { readonly case: ConformanceCase; readonly elapsedMs: number } & (
@@ -41,25 +41,26 @@ export function whySkipped(harness: Harness, one: ConformanceCase): string | nul
 /** Runs one case on a store of its own. Rejects with a `ConformanceFailure` where its sentence is not true. */
 export async function runCase(harness: Harness, one: ConformanceCase): Promise<void> {
   const clock = new Clock();
-  let store: TestStore | null = null;
-  let failure: ConformanceFailure | null = null;
+  const store = await staged(one, 'open', async () => harness.open({ now: clock.now }));
+  // What the case found comes first: a store in the middle of a failed case may well refuse to close.
+  const [ran, closed] = [
+    await settled(() => staged(one, 'run', async () => one.run({ harness, clock, store }))),
+    await settled(() => staged(one, 'close', async () => store.close())),
+  ];
+  for (const result of [ran, closed]) if (result.status === 'rejected') throw result.reason;
+}
+
+async function staged<T>(one: ConformanceCase, stage: Stage, work: () => Promise<T>): Promise<T> {
   try {
-    await inTime(
-      (async () => {
-        store = await harness.open({ now: clock.now });
-        await one.run({ harness, clock, store });
-      })(),
-    );
+    return await inTime(work());
   } catch (error) {
-    failure = new ConformanceFailure(one, error);
+    throw new ConformanceFailure(one, error, stage);
   }
-  try {
-    await inTime(close(store));
-  } catch (error) {
-    // What the case found comes first: a store in the middle of a failed case may well refuse to close.
-    failure ??= new ConformanceFailure(one, error);
-  }
-  if (failure !== null) throw failure;
+}
+
+async function settled(work: () => Promise<void>): Promise<PromiseSettledResult<void>> {
+  const [result] = await Promise.allSettled([work()]);
+  return result;
 }
 
 async function resultOf(harness: Harness, one: ConformanceCase): Promise<CaseResult> {
@@ -73,10 +74,6 @@ async function resultOf(harness: Harness, one: ConformanceCase): Promise<CaseRes
     const failure = error instanceof ConformanceFailure ? error : new ConformanceFailure(one, error);
     return { case: one, elapsedMs: performance.now() - start, outcome: 'failed', error: failure };
   }
-}
-
-async function close(store: TestStore | null): Promise<void> {
-  await store?.close();
 }
 
 /** Whether a harness promises an ability, or does not list a trait as lacking. */

@@ -3,6 +3,11 @@ import type { Mutant } from './mutants/mutant.js';
 import { ReferenceDriver } from './reference-driver.js';
 import { type DriverClass, referenceHarness } from './reference-harness.js';
 
+interface Failed {
+  readonly one: ConformanceCase;
+  readonly message: string;
+}
+
 /** What works on thousands of jobs. */
 const HEAVY: readonly string[] = [
   'payloads/depth-limit',
@@ -36,13 +41,18 @@ export class KillMatrix {
   async killersOf({ harness }: Mutant): Promise<string[]> {
     const changed = await changedBy(harness);
     const tried = CASES.filter((one) => this.#isAffected(one, changed) && whySkipped(harness, one) === null);
-    const killers: string[] = [];
+    const failed: Failed[] = [];
     const judge = async (one: ConformanceCase): Promise<void> => {
-      if (await fails(harness, one)) killers.push(one.id);
+      const message = await failureOf(harness, one);
+      if (message !== null) failed.push({ one, message });
     };
     // All at once, each has a store and a clock of its own; but what takes long has a limit in real time.
     await Promise.all(tried.filter((one) => !isHeavy(one)).map(judge));
     for (const one of tried.filter(isHeavy)) await judge(one);
+    // On a busy machine a case may be late because of the others: that is no kill, unless it is late alone.
+    const late = failed.filter(({ message }) => message.includes('it did not settle within'));
+    const killers = failed.filter((one) => !late.includes(one)).map(({ one }) => one.id);
+    for (const { one } of late) if ((await failureOf(harness, one)) !== null) killers.push(one.id);
     return killers;
   }
 
@@ -85,11 +95,12 @@ async function changedBy(harness: Mutant['harness']): Promise<PropertyKey[]> {
   return names.filter((name) => !['constructor', 'store', 'now'].includes(String(name)));
 }
 
-async function fails(harness: Mutant['harness'], one: ConformanceCase): Promise<boolean> {
+/** What a failure says; null where there is none. */
+async function failureOf(harness: Mutant['harness'], one: ConformanceCase): Promise<string | null> {
   try {
     await runCase(harness, one);
-    return false;
-  } catch {
-    return true;
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }

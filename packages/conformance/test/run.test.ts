@@ -1,5 +1,14 @@
+import { deepEqual, equal, fail, match, ok } from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
-import { CASES, type CaseResult, type ConformanceCase, type Harness, RULES, runConformance } from '../src/index.js';
+import {
+  CASES,
+  type CaseResult,
+  type ConformanceCase,
+  type ConformanceFailure,
+  type Harness,
+  RULES,
+  runConformance,
+} from '../src/index.js';
 import { referenceHarness } from './reference-harness.js';
 
 const DEADLINE = caseOf('claims/deadline-equal-to-now');
@@ -17,20 +26,45 @@ describe('runConformance', () => {
     ]);
   });
 
-  it('says what was expected, of which rule, and what was seen instead', async () => {
-    const failing = { ...DEADLINE, run: async () => expect(1, 'attempts').toBe(2) };
-    const [result] = await runConformance(referenceHarness(), { cases: [failing] });
-    if (result?.outcome !== 'failed') return expect.unreachable();
-    const { message, caseId, actual, expected } = result.error;
+  it('says what should be true, what was seen instead, and which rule it is about', async () => {
+    const { message, caseId, actual, expected } = await failureOf(async () => equal(1, 2, 'attempts'));
     expect({ caseId, actual, expected }).toEqual({ caseId: DEADLINE.id, actual: 1, expected: 2 });
-    expect(message.split('\n').at(0)).toBe(`${DEADLINE.name}: not so.`);
-    expect(message.split('\n').at(1)).toMatch(/^attempts: /);
-    expect(message.split('\n').at(-1)).toBe(
-      `Case ${DEADLINE.id}; rule docs/protocol.md#claim-expires: ${RULES['claim-expires']}`,
-    );
+    expect(message.split('\n')).toEqual([
+      `Not true of this driver: ${DEADLINE.name}.`,
+      'attempts',
+      '  should be: 2',
+      '        was: 1',
+      `Rule claim-expires (docs/protocol.md#claim-expires): ${RULES['claim-expires']}`,
+      'Case claims/deadline-equal-to-now',
+    ]);
   });
 
-  it('tells a store that cannot be opened or closed as a failure of the case', async () => {
+  it('says in its own words what an assertion of another kind has found, and cuts what is long', async () => {
+    const found = async (run: () => unknown) =>
+      (await failureOf(async () => void run())).message.split('\n').slice(1, -2);
+    expect(await found(() => ok(false, 'a job is due'))).toEqual(['a job is due']);
+    expect(await found(() => fail('no release'))).toEqual(['no release']);
+    expect(await found(() => match('text', /x{2}/, 'the message'))).toEqual([
+      'the message',
+      '  should match: /x{2}/',
+      '           was: "text"',
+    ]);
+    expect(await found(() => deepEqual(['x'.repeat(1_000)], []))).toEqual([
+      '  should be: []',
+      `        was: ["${'x'.repeat(398)}… (1004 characters)`,
+    ]);
+  });
+
+  it('shows an error of the driver’s as it is, and the line of the case that met it', async () => {
+    const error = new Error('connection lost');
+    const failure = await failureOf(() => Promise.reject(error));
+    expect(failure.message.split('\n').at(1)).toBe('It threw Error: connection lost');
+    expect(failure.cause).toBe(error);
+    expect(failure.stack).toContain('run.test.ts');
+    expect((await failureOf(async () => equal(1, 2))).cause).toBeUndefined();
+  });
+
+  it('tells a store that cannot be opened or closed as a fault of the harness, not of the driver', async () => {
     const closed: Harness = { abilities: [], open: () => Promise.reject(new Error('connection refused')) };
     const stuck: Harness = {
       abilities: [],
@@ -39,13 +73,14 @@ describe('runConformance', () => {
         close: () => Promise.reject(new Error('cannot close')),
       }),
     };
-    for (const [harness, why] of [
-      [closed, 'connection refused'],
-      [stuck, 'cannot close'],
-    ] as const) {
-      const [result] = await runConformance(harness, { cases: [DEADLINE] });
-      expect(result?.outcome === 'failed' && result.error.message).toContain(why);
-    }
+    expect(await firstLines(closed)).toEqual([
+      `The harness could not open a store, so this was not tried: ${DEADLINE.name}.`,
+      'It threw Error: connection refused',
+    ]);
+    expect(await firstLines(stuck)).toEqual([
+      `The harness could not close its store after a case that was all right: ${DEADLINE.name}.`,
+      'It threw Error: cannot close',
+    ]);
   });
 
   it('rolls back the transactions that a failed case has left open', async () => {
@@ -91,6 +126,18 @@ describe('the table of cases', () => {
     expect(Object.keys(RULES).filter((rule) => !checked.has(rule))).toEqual([]);
   });
 });
+
+/** What comes of a case that does this. */
+async function failureOf(run: () => Promise<void>): Promise<ConformanceFailure> {
+  const [result] = await runConformance(referenceHarness(), { cases: [{ ...DEADLINE, run }] });
+  if (result?.outcome !== 'failed') throw new Error('it did not fail');
+  return result.error;
+}
+
+async function firstLines(harness: Harness): Promise<string[]> {
+  const [result] = await runConformance(harness, { cases: [DEADLINE] });
+  return result?.outcome === 'failed' ? result.error.message.split('\n').slice(0, 2) : [];
+}
 
 function caseOf(id: string): ConformanceCase {
   const one = CASES.find((candidate) => candidate.id === id);

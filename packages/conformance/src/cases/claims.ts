@@ -118,7 +118,7 @@ export const claims: readonly ConformanceCase[] = [
       await reserveNone(driver, 'before the deadline');
       clock.advance(1);
       const { attempts, reclaimed } = await reserveOne(driver);
-      deepEqual({ id, attempts, reclaimed }, { id, attempts: 3, reclaimed: true });
+      deepEqual({ id, attempts, reclaimed }, { id, attempts: 3, reclaimed: true }, 'the job handed out');
     },
   }),
   aCase({
@@ -145,7 +145,7 @@ export const claims: readonly ConformanceCase[] = [
       await driver.push(aJob());
       await reserveOne(driver, { timeout: 0 });
       const { attempts, reclaimed } = await reserveOne(driver);
-      deepEqual({ attempts, reclaimed }, { attempts: 2, reclaimed: true });
+      deepEqual({ attempts, reclaimed }, { attempts: 2, reclaimed: true }, 'the second claim');
     },
   }),
   aCase({
@@ -157,7 +157,7 @@ export const claims: readonly ConformanceCase[] = [
       await driver.push(aJob());
       await reserveOne(driver, { timeout: -60 });
       const { attempts, reclaimed } = await reserveOne(driver);
-      deepEqual({ attempts, reclaimed }, { attempts: 2, reclaimed: true });
+      deepEqual({ attempts, reclaimed }, { attempts: 2, reclaimed: true }, 'the second claim');
     },
   }),
   aCase({
@@ -182,7 +182,11 @@ export const claims: readonly ConformanceCase[] = [
       clock.advance(45);
       await reserveOne(driver, { queue: 'mail', timeout: 60, worker: 'host:1' });
       const after = rowOf(await jobRows(), id);
-      deepEqual(after, { ...before, attempts: 2, reservedBy: 'host:1', reservedUntil: after.reservedUntil });
+      deepEqual(
+        after,
+        { ...before, attempts: 2, reservedBy: 'host:1', reservedUntil: after.reservedUntil },
+        'the row after the claim',
+      );
       sameMoment(after.reservedUntil, clock.second(60), 'reserved_until');
     },
   }),

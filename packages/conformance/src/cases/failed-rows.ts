@@ -14,7 +14,11 @@ export const failedRows: readonly ConformanceCase[] = [
       await failOne(driver, { error: 'no such mailbox', job: { queue: 'mail', name: 'send', payload: ['é'] } });
       const rows = await driver.failedRows(10);
       const { id, failedAt, ...rest } = rows[0] ?? { id: null, failedAt: null };
-      deepEqual(rest, { queue: 'mail', name: 'send', payloadJson: '["é"]', attempts: 1, error: 'no such mailbox' });
+      deepEqual(
+        rest,
+        { queue: 'mail', name: 'send', payloadJson: '["é"]', attempts: 1, error: 'no such mailbox' },
+        'the row',
+      );
       ok(Number.isSafeInteger(id), 'the id has to be a whole number');
       equal(typeof failedAt?.getTime, 'function', 'failedAt has to be a Date');
       sameMoment(failedAt, clock.second(), 'failedAt is now, rounded down');
@@ -30,7 +34,7 @@ export const failedRows: readonly ConformanceCase[] = [
         clock.advance({ middle: 0, oldest: -60, newest: 120 }[error] ?? 0);
         await failOne(driver, { error });
       }
-      deepEqual(await failedErrors(driver), ['newest', 'middle', 'oldest']);
+      deepEqual(await failedErrors(driver), ['newest', 'middle', 'oldest'], 'the failed rows, by their errors');
     },
   }),
   aCase({
@@ -42,7 +46,7 @@ export const failedRows: readonly ConformanceCase[] = [
       for (const error of ['first', 'second', 'third']) await failOne(driver, { error });
       clock.advance(0.5);
       await failOne(driver, { error: 'fourth' });
-      deepEqual(await failedErrors(driver), ['fourth', 'third', 'second', 'first']);
+      deepEqual(await failedErrors(driver), ['fourth', 'third', 'second', 'first'], 'the failed rows, by their errors');
     },
   }),
   aCase({

@@ -39,6 +39,7 @@ export const fences: readonly ConformanceCase[] = [
       deepEqual(
         (await failedRows()).map(({ error, attempts }) => ({ error, attempts })),
         [{ error: 'mine', attempts: 2 }],
+        'the rows in the failed store',
       );
     },
   }),
@@ -120,7 +121,9 @@ function whenGone(method: Method): ConformanceCase {
       const failed = await reserveOne(driver);
       await driver.fail(failed, 'no');
       const never = { ...failed, id: failed.id + 1_000 };
-      for (const claim of [deleted, failed, never]) equal(await METHODS[method](driver, claim), false, method);
+      for (const [what, claim] of Object.entries({ deleted, failed, 'never pushed': never })) {
+        equal(await METHODS[method](driver, claim), false, `${method} of a job that was ${what}`);
+      }
       equal(await driver.pending(), 0, 'pending');
     },
   });
@@ -136,7 +139,7 @@ function whenExpired(method: Method): ConformanceCase {
       await driver.push(aJob());
       const claim = await reserveOne(driver, { timeout: 10 });
       clock.advance(3_000);
-      equal(await METHODS[method](driver, claim), true, method);
+      equal(await METHODS[method](driver, claim), true, `the ${method}`);
       equal(await driver.pending(), method === 'release' ? 1 : 0, `pending after the ${method}`);
     },
   });

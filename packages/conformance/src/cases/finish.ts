@@ -40,13 +40,17 @@ export const finish: readonly ConformanceCase[] = [
       clock.advance(42.7);
       await driver.fail(await reserveOne(driver, { queue: 'mail' }), 'second\nwith a stack');
       const { id, failedAt, ...rest } = only(await failedRows());
-      deepEqual(rest, {
-        queue: 'mail',
-        name: 'send',
-        payloadJson: '{"a":["é"]}',
-        attempts: 2,
-        error: 'second\nwith a stack',
-      });
+      deepEqual(
+        rest,
+        {
+          queue: 'mail',
+          name: 'send',
+          payloadJson: '{"a":["é"]}',
+          attempts: 2,
+          error: 'second\nwith a stack',
+        },
+        'the failed row',
+      );
       ok(Number.isSafeInteger(id), 'the id of a failed row is a whole number');
       sameMoment(failedAt, clock.second(), 'failed_at is now, rounded down');
       equal((await jobRows()).length, 0, 'rows among the jobs');

@@ -15,21 +15,25 @@ export const inspection: readonly ConformanceCase[] = [
       const job = { name: 'send', payload: ['é'], delay: 0, queue: 'mail', priority: 4, unique: 'k', maxAttempts: 9 };
       const id = await driver.push(job);
       const { availableAt, createdAt, ...rest } = await found(driver, id);
-      deepEqual(rest, {
-        id,
-        queue: 'mail',
-        name: 'send',
-        payloadJson: '["é"]',
-        attempts: 0,
-        maxAttempts: 9,
-        priority: 4,
-        unique: 'k',
-        reservedUntil: null,
-        reservedBy: null,
-        lastError: '',
-        state: 'pending',
-        ahead: 0,
-      });
+      deepEqual(
+        rest,
+        {
+          id,
+          queue: 'mail',
+          name: 'send',
+          payloadJson: '["é"]',
+          attempts: 0,
+          maxAttempts: 9,
+          priority: 4,
+          unique: 'k',
+          reservedUntil: null,
+          reservedBy: null,
+          lastError: '',
+          state: 'pending',
+          ahead: 0,
+        },
+        'what find tells',
+      );
       sameMoment(availableAt, clock.second(), 'availableAt');
       sameMoment(createdAt, clock.second(), 'createdAt');
     },
@@ -48,9 +52,10 @@ export const inspection: readonly ConformanceCase[] = [
       deepEqual(
         [held.state, held.attempts, held.reservedBy, held.reservedUntil?.toISOString(), held.unique],
         ['reserved', 1, 'host:1', until.toISOString(), null],
+        'what find tells of the claim',
       );
       clock.advance(1);
-      deepEqual(await found(driver, id), { ...held, state: 'expired' });
+      deepEqual(await found(driver, id), { ...held, state: 'expired' }, 'what find tells at the deadline');
     },
   }),
   aCase({
@@ -67,6 +72,7 @@ export const inspection: readonly ConformanceCase[] = [
       deepEqual(
         { state, lastError, reservedUntil, reservedBy },
         { state: 'delayed', lastError: 'no such mailbox', reservedUntil: null, reservedBy: null },
+        'what find tells before the delay is over',
       );
       sameMoment(availableAt, due, 'availableAt');
       clock.advance(1);
@@ -131,7 +137,11 @@ export const inspection: readonly ConformanceCase[] = [
       await driver.fail(await reserveOne(driver, { queue: 'mail' }), 'no');
       const { id } = only(await failedRows());
       const { failedAt, ...rest } = (await driver.findFailed(id)) ?? { failedAt: null };
-      deepEqual(rest, { id, queue: 'mail', name: 'send', payloadJson: '["é"]', attempts: 1, error: 'no' });
+      deepEqual(
+        rest,
+        { id, queue: 'mail', name: 'send', payloadJson: '["é"]', attempts: 1, error: 'no' },
+        'what findFailed tells',
+      );
       sameMoment(failedAt, clock.second(), 'failedAt');
       equal(await driver.findFailed(id + 1_000), null, 'findFailed of an id that is not there');
     },

@@ -90,7 +90,7 @@ export const leases: readonly ConformanceCase[] = [
       clock.advance(30);
       await driver.extend(claim, 300);
       const after = rowOf(await jobRows(), id);
-      deepEqual(after, { ...before, reservedUntil: after.reservedUntil });
+      deepEqual(after, { ...before, reservedUntil: after.reservedUntil }, 'the row after the extension');
       sameMoment(after.reservedUntil, clock.second(300), 'reserved_until');
     },
   }),

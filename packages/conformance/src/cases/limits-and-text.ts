@@ -48,7 +48,7 @@ export const limitsAndText: readonly ConformanceCase[] = [
     run: async ({ driver, jobRows }) => {
       const id = await driver.push(aJob());
       await driver.reserve(['default'], 60, `${textOf(63)}😀${textOf(100)}`);
-      equal(rowOf(await jobRows(), id).reservedBy, `${textOf(63)}😀`);
+      equal(rowOf(await jobRows(), id).reservedBy, `${textOf(63)}😀`, 'reserved_by');
     },
   }),
   aCase({

@@ -127,7 +127,7 @@ export const numbers: readonly ConformanceCase[] = [
     needs: ['jobRows'],
     run: async ({ driver, clock, jobRows }) => {
       const id = await driver.push(aJob({ delay: -3_600 }));
-      equal(rowOf(await jobRows(), id).availableAt.toISOString(), clock.second().toISOString());
+      equal(rowOf(await jobRows(), id).availableAt.toISOString(), clock.second().toISOString(), 'available_at');
     },
   }),
   aCase({
@@ -189,7 +189,7 @@ export const numbers: readonly ConformanceCase[] = [
       const middle = await driver.push(aJob({ priority: 1_000_000 }));
       const first = await driver.push(aJob({ priority: LARGEST }));
       const order = [await reserveOne(driver), await reserveOne(driver), await reserveOne(driver)];
-      deepEqual(ids(order), [first, middle, last]);
+      deepEqual(ids(order), [first, middle, last], 'the ids, in the order reserved');
     },
   }),
   aCase({

@@ -82,7 +82,7 @@ export const payloads: readonly ConformanceCase[] = [
       let reads = 0;
       const payload = Object.defineProperty({}, 'n', { enumerable: true, get: () => (reads++ === 0 ? 1 : Number.NaN) });
       await driver.push(aJob({ payload }));
-      equal((await reserveOne(driver)).payloadJson, '{"n":1}');
+      equal((await reserveOne(driver)).payloadJson, '{"n":1}', 'the stored text');
     },
   }),
   aCase({
@@ -133,7 +133,7 @@ export const payloads: readonly ConformanceCase[] = [
       }
       await nothingStored(driver, 'payloads too deep');
       await driver.push(aJob({ payload: nested(1_000, false) }));
-      equal((await reserveOne(driver)).payloadJson, '['.repeat(1_000) + ']'.repeat(1_000));
+      equal((await reserveOne(driver)).payloadJson, '['.repeat(1_000) + ']'.repeat(1_000), 'the stored text');
     },
   }),
 ];

@@ -10,7 +10,7 @@ export const pending: readonly ConformanceCase[] = [
     run: async ({ driver, connect }) => {
       for (let count = 1; count <= 3; count += 1) {
         await driver.push(aJob());
-        equal(await driver.pending(), count);
+        equal(await driver.pending(), count, 'pending');
       }
       equal(await (await connect()).pending(), 3, 'another client’s count');
     },
@@ -36,7 +36,7 @@ export const pending: readonly ConformanceCase[] = [
       await driver.push(aJob());
       await driver.push(aJob());
       await reserveOne(driver);
-      equal(await driver.pending(), 1);
+      equal(await driver.pending(), 1, 'pending');
     },
   }),
   aCase({

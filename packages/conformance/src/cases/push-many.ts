@@ -30,11 +30,15 @@ export const pushMany: readonly ConformanceCase[] = [
         const due = (availableAt.getTime() - clock.now().getTime()) / 1000;
         return [name, queue, priority, maxAttempts, unique, payloadJson, due];
       });
-      deepEqual(stored, [
-        ['a', 'default', 5, 1, null, '{"invoiceId":7}', 0],
-        ['b', 'mail', 0, 3, 'k', '{"invoiceId":7}', 60],
-        ['c', 'default', 0, 1, null, '[1]', 0],
-      ]);
+      deepEqual(
+        stored,
+        [
+          ['a', 'default', 5, 1, null, '{"invoiceId":7}', 0],
+          ['b', 'mail', 0, 3, 'k', '{"invoiceId":7}', 60],
+          ['c', 'default', 0, 1, null, '[1]', 0],
+        ],
+        'the rows stored',
+      );
     },
   }),
   aCase({
@@ -43,7 +47,7 @@ export const pushMany: readonly ConformanceCase[] = [
     rule: 'push-many',
     needs: ['batches'],
     run: async ({ driver }) => {
-      deepEqual(await driver.pushMany([]), []);
+      deepEqual(await driver.pushMany([]), [], 'the ids');
       equal(await driver.pending(), 0, 'pending');
     },
   }),
@@ -73,7 +77,11 @@ export const pushMany: readonly ConformanceCase[] = [
       deepEqual([k1Again, k2Again, rest], [k1, k2, []], 'the ids of the duplicates');
       equal(new Set([k1, k2, none, empty, other]).size, 5, 'how many jobs there are');
       const jobs = await drain(driver);
-      deepEqual(jobs.map(({ name }) => name).toSorted(), ['job-0', 'job-1', 'job-3', 'job-5', 'job-6']);
+      deepEqual(
+        jobs.map(({ name }) => name).toSorted(),
+        ['job-0', 'job-1', 'job-3', 'job-5', 'job-6'],
+        'the names of the jobs',
+      );
     },
   }),
   aCase({
@@ -117,7 +125,11 @@ export const pushMany: readonly ConformanceCase[] = [
     needs: ['batches'],
     run: async ({ driver }) => {
       const jobs = Array.from({ length: 6_000 }, (_, index) => aJob({ payload: index === 5_999 ? [-0] : [index] }));
-      match((await refused(() => driver.pushMany(jobs), 'payload_not_json', 'the last of 6,000')).message, /5999/);
+      match(
+        (await refused(() => driver.pushMany(jobs), 'payload_not_json', 'the last of 6,000')).message,
+        /5999/,
+        'the message has to name the index, 5999',
+      );
       equal(await driver.pending(), 0, 'pending');
     },
   }),

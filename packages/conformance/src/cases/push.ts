@@ -42,6 +42,7 @@ export const push: readonly ConformanceCase[] = [
       deepEqual(
         { id: job.id, queue, name, payload, payloadJson, maxAttempts },
         { id, queue: 'mail', name: 'a.b', payload: { a: [1] }, payloadJson: '{"a":[1]}', maxAttempts: 5 },
+        'the job reserved',
       );
       equal(typeof job.handle, 'string', 'the handle has to be text');
     },
@@ -55,19 +56,23 @@ export const push: readonly ConformanceCase[] = [
       clock.advance(0.999);
       const id = await driver.push(aJob({ queue: 'mail', delay: 0, priority: -4, unique: 'k', maxAttempts: 9 }));
       const { availableAt, createdAt, ...rest } = rowOf(await jobRows(), id);
-      deepEqual(rest, {
-        id,
-        queue: 'mail',
-        name: 'send-invoice',
-        payloadJson: '{"invoiceId":7}',
-        attempts: 0,
-        maxAttempts: 9,
-        priority: -4,
-        unique: 'k',
-        reservedUntil: null,
-        reservedBy: null,
-        lastError: '',
-      });
+      deepEqual(
+        rest,
+        {
+          id,
+          queue: 'mail',
+          name: 'send-invoice',
+          payloadJson: '{"invoiceId":7}',
+          attempts: 0,
+          maxAttempts: 9,
+          priority: -4,
+          unique: 'k',
+          reservedUntil: null,
+          reservedBy: null,
+          lastError: '',
+        },
+        'the row stored',
+      );
       sameMoment(availableAt, clock.second(), 'available_at is now, rounded down');
       sameMoment(createdAt, clock.second(), 'created_at is now, rounded down');
     },
@@ -93,7 +98,7 @@ export const push: readonly ConformanceCase[] = [
     run: async ({ driver }) => {
       const payload = Object.freeze({ list: Object.freeze([1, 2]) });
       const id = await driver.push(Object.freeze(aJob({ payload, delay: -1, maxAttempts: 0, unique: '' })));
-      equal((await reserveOne(driver)).id, id);
+      equal((await reserveOne(driver)).id, id, 'the id reserved');
     },
   }),
   aCase({

@@ -12,8 +12,16 @@ export const rawRows: readonly ConformanceCase[] = [
       const id = await insertRow(aRow(clock.now()));
       equal(await driver.pending('default'), 1, 'pending');
       const { payload, payloadJson, handle, ...rest } = await reserveOne(driver);
-      deepEqual(rest, { id, queue: 'default', name: 'send-invoice', attempts: 1, maxAttempts: 3, reclaimed: false });
-      deepEqual([payload, payloadJson, typeof handle], [{ invoiceId: 7 }, '{"invoiceId":7}', 'string']);
+      deepEqual(
+        rest,
+        { id, queue: 'default', name: 'send-invoice', attempts: 1, maxAttempts: 3, reclaimed: false },
+        'the job reserved',
+      );
+      deepEqual(
+        [payload, payloadJson, typeof handle],
+        [{ invoiceId: 7 }, '{"invoiceId":7}', 'string'],
+        'its payload and its handle',
+      );
     },
   }),
   aCase({

@@ -14,7 +14,7 @@ export const release: readonly ConformanceCase[] = [
       clock.advance(89);
       await reserveNone(driver, 'before the delay is over');
       clock.advance(1);
-      equal((await reserveOne(driver)).id, id);
+      equal((await reserveOne(driver)).id, id, 'the id reserved');
     },
   }),
   aCase({
@@ -53,13 +53,17 @@ export const release: readonly ConformanceCase[] = [
       clock.advance(7);
       await driver.release(job, 30, 'no such mailbox');
       const after = rowOf(await jobRows(), id);
-      deepEqual(after, {
-        ...before,
-        reservedUntil: null,
-        reservedBy: null,
-        lastError: 'no such mailbox',
-        availableAt: after.availableAt,
-      });
+      deepEqual(
+        after,
+        {
+          ...before,
+          reservedUntil: null,
+          reservedBy: null,
+          lastError: 'no such mailbox',
+          availableAt: after.availableAt,
+        },
+        'the row after the release',
+      );
       sameMoment(after.availableAt, clock.second(30), 'available_at');
     },
   }),

@@ -71,7 +71,7 @@ export const reserveMany: readonly ConformanceCase[] = [
       const early = await driver.push(aJob({ delay: 10 }));
       const tie = await driver.push(aJob({ delay: 20 }));
       clock.advance(30);
-      deepEqual(ids(await driver.reserveMany(['default'], 3, 60, WORKER)), [early, late, tie]);
+      deepEqual(ids(await driver.reserveMany(['default'], 3, 60, WORKER)), [early, late, tie], 'the ids of the batch');
     },
   }),
   aCase({
@@ -102,7 +102,11 @@ export const reserveMany: readonly ConformanceCase[] = [
           (await driver.reserveMany(['default'], 10, 60, WORKER)).map(({ id, reclaimed }) => [id, reclaimed]),
         );
       }
-      deepEqual(batches, [[[before, false]], [[expired, true]], [[after, false]]]);
+      deepEqual(
+        batches,
+        [[[before, false]], [[expired, true]], [[after, false]]],
+        'the batches: ids, and whether reclaimed',
+      );
     },
   }),
   aCase({

@@ -12,7 +12,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
       clock.advance(60);
       const first = await driver.push(aJob({ queue: 'z-high' }));
       const second = await driver.push(aJob({ queue: 'z-high' }));
-      deepEqual(ids(await drain(driver, ['z-high', 'a-low'])), [first, second, old]);
+      deepEqual(ids(await drain(driver, ['z-high', 'a-low'])), [first, second, old], 'the ids, in the order reserved');
     },
   }),
   aCase({
@@ -22,7 +22,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
     run: async ({ driver }) => {
       await driver.push(aJob({ queue: 'high', delay: 60 }));
       const id = await driver.push(aJob({ queue: 'low' }));
-      equal((await driver.reserve(['high', 'low'], 60, WORKER))?.id, id);
+      equal((await driver.reserve(['high', 'low'], 60, WORKER))?.id, id, 'the id reserved');
     },
   }),
   aCase({
@@ -33,7 +33,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
       await driver.push(aJob({ queue: 'high' }));
       await reserveOne(driver, { queue: 'high' });
       const id = await driver.push(aJob({ queue: 'low' }));
-      equal((await driver.reserve(['high', 'empty', 'low'], 60, WORKER))?.id, id);
+      equal((await driver.reserve(['high', 'empty', 'low'], 60, WORKER))?.id, id, 'the id reserved');
     },
   }),
   aCase({
@@ -53,7 +53,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
     run: async ({ driver }) => {
       const first = await driver.push(aJob({ queue: 'a' }));
       const second = await driver.push(aJob({ queue: 'b' }));
-      deepEqual(ids(await drain(driver, ['a', 'a', 'b', 'a'])), [first, second]);
+      deepEqual(ids(await drain(driver, ['a', 'a', 'b', 'a'])), [first, second], 'the ids, in the order reserved');
     },
   }),
   aCase({
@@ -66,7 +66,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
         pushed.push([priority, await driver.push(aJob({ priority }))]);
       }
       const expected = pushed.toSorted(([a], [b]) => b - a).map(([, id]) => id);
-      deepEqual(ids(await drain(driver)), expected);
+      deepEqual(ids(await drain(driver)), expected, 'the ids, in the order reserved');
     },
   }),
   aCase({
@@ -77,7 +77,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
       const old = await driver.push(aJob());
       const urgent = await driver.push(aJob({ priority: 1, delay: 60 }));
       clock.advance(3_600);
-      deepEqual(ids(await drain(driver)), [urgent, old]);
+      deepEqual(ids(await drain(driver)), [urgent, old], 'the ids, in the order reserved');
     },
   }),
   aCase({
@@ -87,10 +87,10 @@ export const reserveOrder: readonly ConformanceCase[] = [
     run: async ({ driver, clock }) => {
       const urgent = await driver.push(aJob({ priority: 5, delay: 60 }));
       const plain = await driver.push(aJob());
-      equal((await reserveOne(driver, { timeout: 3_600 })).id, plain);
+      equal((await reserveOne(driver, { timeout: 3_600 })).id, plain, 'the id reserved first');
       await reserveNone(driver, 'before the other is due');
       clock.advance(60);
-      equal((await reserveOne(driver)).id, urgent);
+      equal((await reserveOne(driver)).id, urgent, 'the id reserved once it is due');
     },
   }),
   aCase({
@@ -102,7 +102,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
       await reserveOne(await connect());
       const second = await driver.push(aJob({ priority: 5 }));
       const third = await driver.push(aJob());
-      deepEqual(ids(await drain(driver)), [second, third]);
+      deepEqual(ids(await drain(driver)), [second, third], 'the ids, in the order reserved');
     },
   }),
   aCase({
@@ -115,7 +115,11 @@ export const reserveOrder: readonly ConformanceCase[] = [
       const middle = await driver.push(aJob({ priority: 4 }));
       clock.advance(30);
       const late = await driver.push(aJob({ priority: 5, queue: 'other' }));
-      deepEqual(ids(await drain(driver, ['default', 'other'])), [urgent, middle, late]);
+      deepEqual(
+        ids(await drain(driver, ['default', 'other'])),
+        [urgent, middle, late],
+        'the ids, in the order reserved',
+      );
     },
   }),
   aCase({
@@ -128,7 +132,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
       const early = await driver.push(aJob({ delay: 5 }));
       clock.advance(60);
       const now = await driver.push(aJob());
-      deepEqual(ids(await drain(driver)), [early, late, now]);
+      deepEqual(ids(await drain(driver)), [early, late, now], 'the ids, in the order reserved');
     },
   }),
   aCase({
@@ -142,7 +146,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
       clock.advance(-0.5);
       const second = await driver.push(aJob());
       const third = await driver.push(aJob());
-      deepEqual(ids(await drain(driver)), [first, second, third]);
+      deepEqual(ids(await drain(driver)), [first, second, third], 'the ids, in the order reserved');
     },
   }),
   aCase({
@@ -157,7 +161,7 @@ export const reserveOrder: readonly ConformanceCase[] = [
       const second = await driver.push(aJob());
       clock.advance(1);
       await driver.release(claim, 0, '');
-      deepEqual(ids(await drain(driver)), [second, first]);
+      deepEqual(ids(await drain(driver)), [second, first], 'the ids, in the order reserved');
     },
   }),
 ];

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { aCase, type ConformanceCase } from '../case.js';
 import { inWords, NO_SELECTION, refused, sameMoment } from '../expectations.js';
-import { aJob, aRow, drain, failedErrors, failOne, only, reserveOne, turn } from '../fixtures.js';
+import { aJob, aRow, drain, failedErrors, failOne, only, reserveOne, shortTurn } from '../fixtures.js';
 
 export const retryFailed: readonly ConformanceCase[] = [
   aCase({
@@ -14,18 +14,22 @@ export const retryFailed: readonly ConformanceCase[] = [
       clock.advance(100.9);
       equal(await driver.retryFailed('all', 5), 1, 'how many were requeued');
       const { id, availableAt, createdAt, ...rest } = only(await jobRows(), 'the jobs');
-      deepEqual(rest, {
-        queue: 'mail',
-        name: 'send',
-        payloadJson: '["é"]',
-        attempts: 0,
-        maxAttempts: 5,
-        priority: 0,
-        unique: null,
-        reservedUntil: null,
-        reservedBy: null,
-        lastError: '',
-      });
+      deepEqual(
+        rest,
+        {
+          queue: 'mail',
+          name: 'send',
+          payloadJson: '["é"]',
+          attempts: 0,
+          maxAttempts: 5,
+          priority: 0,
+          unique: null,
+          reservedUntil: null,
+          reservedBy: null,
+          lastError: '',
+        },
+        'the row requeued',
+      );
       sameMoment(availableAt, clock.second(), 'available_at is now, rounded down');
       sameMoment(createdAt, clock.second(), 'created_at is now, rounded down');
       equal(await driver.failedCount(), 0, 'failedCount');
@@ -43,7 +47,11 @@ export const retryFailed: readonly ConformanceCase[] = [
       await driver.fail(await reserveOne(driver), 'no');
       await driver.retryFailed('all', 3);
       const { attempts, reclaimed, maxAttempts } = await reserveOne(driver);
-      deepEqual({ attempts, reclaimed, maxAttempts }, { attempts: 1, reclaimed: false, maxAttempts: 3 });
+      deepEqual(
+        { attempts, reclaimed, maxAttempts },
+        { attempts: 1, reclaimed: false, maxAttempts: 3 },
+        'the job reserved',
+      );
     },
   }),
   aCase({
@@ -56,7 +64,7 @@ export const retryFailed: readonly ConformanceCase[] = [
       await insertRow(aRow(clock.now(), { payloadJson }));
       await driver.fail(await reserveOne(driver), 'no');
       await driver.retryFailed('all', 3);
-      equal((await reserveOne(driver)).payloadJson, payloadJson);
+      equal((await reserveOne(driver)).payloadJson, payloadJson, 'the stored text');
     },
   }),
   aCase({
@@ -93,7 +101,7 @@ export const retryFailed: readonly ConformanceCase[] = [
       let running = true;
       const failing = async (): Promise<void> => {
         // Bounded: with a driver that chases its own tail the two would keep each other going.
-        for (let again = 0; running && again < 60; await turn()) {
+        for (let again = 0; running && again < 60; await shortTurn()) {
           const job = await other.reserve(['default'], 60, 'w');
           if (job !== null && (await other.fail(job, 'again'))) again += 1;
         }

@@ -14,10 +14,14 @@ export const stats: readonly ConformanceCase[] = [
       await driver.push(aJob({ queue: 'mail', delay: 60 }));
       await driver.push(aJob({ queue: 'mail', delay: 60 }));
       await driver.push(aJob({ queue: 'pdf' }));
-      deepEqual(await driver.stats(), [
-        { queue: 'mail', pending: 3, delayed: 2, reserved: 1, total: 6 },
-        { queue: 'pdf', pending: 1, delayed: 0, reserved: 0, total: 1 },
-      ]);
+      deepEqual(
+        await driver.stats(),
+        [
+          { queue: 'mail', pending: 3, delayed: 2, reserved: 1, total: 6 },
+          { queue: 'pdf', pending: 1, delayed: 0, reserved: 0, total: 1 },
+        ],
+        'stats',
+      );
     },
   }),
   aCase({
@@ -29,9 +33,17 @@ export const stats: readonly ConformanceCase[] = [
       await driver.push(aJob());
       await reserveOne(driver, { timeout: 60 });
       clock.advance(59);
-      deepEqual(await driver.stats(), [{ queue: 'default', pending: 0, delayed: 0, reserved: 1, total: 1 }]);
+      deepEqual(
+        await driver.stats(),
+        [{ queue: 'default', pending: 0, delayed: 0, reserved: 1, total: 1 }],
+        'stats one second before the deadline',
+      );
       clock.advance(1);
-      deepEqual(await driver.stats(), [{ queue: 'default', pending: 1, delayed: 0, reserved: 0, total: 1 }]);
+      deepEqual(
+        await driver.stats(),
+        [{ queue: 'default', pending: 1, delayed: 0, reserved: 0, total: 1 }],
+        'stats at the deadline',
+      );
     },
   }),
   aCase({
@@ -43,9 +55,17 @@ export const stats: readonly ConformanceCase[] = [
       await driver.push(aJob());
       await driver.release(await reserveOne(driver), 60, '');
       clock.advance(59.999);
-      deepEqual(await driver.stats(), [{ queue: 'default', pending: 0, delayed: 1, reserved: 0, total: 1 }]);
+      deepEqual(
+        await driver.stats(),
+        [{ queue: 'default', pending: 0, delayed: 1, reserved: 0, total: 1 }],
+        'stats one millisecond before it is due',
+      );
       clock.advance(0.001);
-      deepEqual(await driver.stats(), [{ queue: 'default', pending: 1, delayed: 0, reserved: 0, total: 1 }]);
+      deepEqual(
+        await driver.stats(),
+        [{ queue: 'default', pending: 1, delayed: 0, reserved: 0, total: 1 }],
+        'stats when it is due',
+      );
     },
   }),
   aCase({
@@ -58,6 +78,7 @@ export const stats: readonly ConformanceCase[] = [
       deepEqual(
         (await driver.stats()).map(({ queue }) => queue),
         ['a1', 'a10', 'a2', 'b', 'mail', 'pdf'],
+        'the queues, in the order given',
       );
     },
   }),
@@ -71,7 +92,7 @@ export const stats: readonly ConformanceCase[] = [
       for (const queue of ['done', 'failed', 'left']) await driver.push(aJob({ queue }));
       await driver.delete(await reserveOne(driver, { queue: 'done' }));
       await driver.fail(await reserveOne(driver, { queue: 'failed' }), 'no');
-      deepEqual(await driver.stats(), [{ queue: 'left', pending: 1, delayed: 0, reserved: 0, total: 1 }]);
+      deepEqual(await driver.stats(), [{ queue: 'left', pending: 1, delayed: 0, reserved: 0, total: 1 }], 'stats');
     },
   }),
   aCase({
@@ -84,6 +105,7 @@ export const stats: readonly ConformanceCase[] = [
       deepEqual(
         (await driver.stats()).map(({ total }) => total),
         [1, 1, 1],
+        'how many jobs each queue holds',
       );
     },
   }),

@@ -14,7 +14,11 @@ export const syncPush: readonly ConformanceCase[] = [
       const id = driver.pushSync(aJob({ queue: 'mail', maxAttempts: 7 }));
       equal(typeof id, 'number', 'what it gives');
       const job = await reserveOne(driver, { queue: 'mail' });
-      deepEqual([job.id, job.maxAttempts, job.payloadJson], [id, 7, '{"invoiceId":7}']);
+      deepEqual(
+        [job.id, job.maxAttempts, job.payloadJson],
+        [id, 7, '{"invoiceId":7}'],
+        'the id, the attempts and the text of the job reserved',
+      );
     },
   }),
   aCase({

@@ -56,6 +56,7 @@ export const transactionRaces: readonly ConformanceCase[] = [
       deepEqual(
         (await drain(driver)).map((job) => [job.id, job.name]),
         [[id, 'stored']],
+        'the jobs: ids and names',
       );
     },
   }),
@@ -74,6 +75,7 @@ export const transactionRaces: readonly ConformanceCase[] = [
       deepEqual(
         (await drain(driver)).map((job) => [job.id, job.name]),
         [[holder, 'holder']],
+        'the jobs: ids and names',
       );
     },
   }),

@@ -24,6 +24,7 @@ export const transactions: readonly ConformanceCase[] = [
       deepEqual(
         { id: job.id, queue, name, payloadJson, attempts },
         { id, queue: 'mail', name: 'send', payloadJson: '{"invoiceId":42}', attempts: 1 },
+        'the job reserved',
       );
     },
   }),

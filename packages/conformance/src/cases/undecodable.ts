@@ -33,7 +33,7 @@ export const undecodable: readonly ConformanceCase[] = [
         const good = await driver.push(aJob());
         equal((await reserveOne(driver)).id, good, 'the job reserved');
         const { payloadJson: kept, attempts, error } = only(await failedRows());
-        deepEqual({ kept, attempts, error }, { kept: payloadJson, attempts: 3, error: UNDECODABLE });
+        deepEqual({ kept, attempts, error }, { kept: payloadJson, attempts: 3, error: UNDECODABLE }, 'the failed row');
         equal(await driver.pending(), 0, 'pending');
       },
     }),
@@ -83,7 +83,7 @@ export const undecodable: readonly ConformanceCase[] = [
     run: async (context) => {
       for (let count = 0; count < 4; count += 1) await insertBroken(context, { priority: 1 });
       const id = await context.driver.push(aJob());
-      equal((await reserveOne(context.driver)).id, id);
+      equal((await reserveOne(context.driver)).id, id, 'the id reserved');
     },
   }),
   aCase({
@@ -97,7 +97,7 @@ export const undecodable: readonly ConformanceCase[] = [
       const id = await driver.push(aJob());
       await reserveNone(driver, 'with five broken rows ahead');
       equal((await failedRows()).length, 5, 'rows in the failed store');
-      equal((await reserveOne(driver)).id, id);
+      equal((await reserveOne(driver)).id, id, 'the id reserved by the next one');
     },
   }),
   aCase({

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { same } from './compare.js';
 import { told } from './in-short.js';
 import { isDecodable } from './model.js';
-import type { ModelJob, Taken } from './model-types.js';
+import type { Taken } from './model-types.js';
 import { aClient, aKind, aTimeout, type StepKind, someQueues } from './step.js';
 import type { Client, World } from './world.js';
 
@@ -36,7 +36,7 @@ export const claimSteps: readonly StepKind[] = [
       const driver = world.client<'batches'>(client);
       const jobs = await world.call(call, () => driver.reserveMany(queues, limit, timeout, client));
       const request = { queues, timeout, worker: client, mayTakeOver: true };
-      given(world, world.model.reserveMany(limit, request, isAmong(jobs)), jobs);
+      given(world, world.model.reserveMany(limit, request, payloadsOf(jobs)), jobs);
       await world.compareStored();
     },
   }),
@@ -46,7 +46,7 @@ async function reserve(world: World, { client, queues, timeout }: Reserving): Pr
   const call = `${client}.reserve(${told(queues)}, ${timeout})`;
   const job = await world.call(call, () => world.client(client).reserve(queues, timeout, client));
   const jobs = job === null ? [] : [job];
-  const taken = world.model.reserve({ queues, timeout, worker: client, mayTakeOver: true }, isAmong(jobs));
+  const taken = world.model.reserve({ queues, timeout, worker: client, mayTakeOver: true }, payloadsOf(jobs));
   given(world, taken === null ? [] : [taken], jobs);
   await world.compareStored();
 }
@@ -58,8 +58,8 @@ function given(world: World, expected: readonly Taken[], jobs: readonly Reserved
   for (const job of jobs) world.claims.unshift(job);
 }
 
-function isAmong(jobs: readonly ReservedJob[]) {
-  return ({ payloadJson }: ModelJob): boolean => jobs.some((job) => job.payloadJson === payloadJson);
+function payloadsOf(jobs: readonly ReservedJob[]): string[] {
+  return jobs.map(({ payloadJson }) => payloadJson);
 }
 
 function withoutHandle({ handle: _, ...job }: ReservedJob): Omit<ReservedJob, 'handle'> {

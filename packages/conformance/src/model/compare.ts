@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import type { FailedJob } from '@q/core';
 import type { JobRow } from '../harness.js';
-import { disagreement } from './in-short.js';
+import { Disagreement, told } from './in-short.js';
 import type { Model } from './model.js';
 import type { ModelFailure, ModelJob } from './model-types.js';
 
@@ -10,7 +10,7 @@ export function same(what: string, driver: unknown, model: unknown): void {
   try {
     deepEqual(driver, model);
   } catch {
-    throw disagreement(what, model, driver);
+    throw new Disagreement(`${what}: the model says ${told(model)}, the driver ${told(driver)}`);
   }
 }
 
@@ -53,7 +53,7 @@ export function failedRowOf({ failedAt, ...failure }: ModelFailure) {
 
 /** Like `same`, but names the columns that differ, and those alone. */
 function sameColumns(what: string, row: object | undefined, expected: object): void {
-  if (row === undefined) throw disagreement(what, 'there is one', 'there is none');
+  if (row === undefined) throw new Disagreement(`${what} is not there`);
   const actual = new Map(Object.entries(row));
   for (const [column, value] of Object.entries(expected)) same(`${column} in ${what}`, actual.get(column), value);
 }

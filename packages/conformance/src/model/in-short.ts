@@ -16,10 +16,8 @@ export function claimTold({ id, attempts }: { readonly id: number; readonly atte
   return `job ${id} of attempt ${attempts}`;
 }
 
-/** What a driver has answered otherwise than the model. */
-export function disagreement(what: string, model: unknown, driver: unknown): Error {
-  return new Error(`${what}: the model says ${told(model)}, the driver ${told(driver)}`);
-}
+/** A driver did otherwise than it should: the message tells all there is to know. */
+export class Disagreement extends Error {}
 
 function isJob(value: unknown): value is ReservedJob {
   return typeof value === 'object' && value !== null && 'attempts' in value && 'reclaimed' in value;

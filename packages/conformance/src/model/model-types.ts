@@ -41,8 +41,8 @@ export interface Taken {
   readonly reclaimed: boolean;
 }
 
-/** Picks the job that the driver gave, where the contract lets it choose. */
-export type IsGiven = (job: ModelJob) => boolean;
+/** The payloads of the jobs that the driver gave, in its order: they decide where the contract lets it choose. */
+export type Given = readonly string[];
 
 /** What is given of a job that is stored. */
 export type Stored = Pick<ModelJob, 'queue' | 'name' | 'payloadJson' | 'priority' | 'unique' | 'maxAttempts'> & {

@@ -1,5 +1,5 @@
 import type { Claim, JobState, NewJob, QueueStats } from '@q/core';
-import type { IsGiven, ModelFailure, ModelJob, Request, Stored, Taken } from './model-types.js';
+import type { Given, ModelFailure, ModelJob, Request, Stored, Taken } from './model-types.js';
 import { endOf, secondOf } from './time.js';
 
 const ROUNDS = 5;
@@ -49,10 +49,10 @@ export class Model {
   }
 
   /** The first job that can be taken: queue by queue, then by the order within a queue. Broken payloads are failed. */
-  reserve(request: Request, isGiven: IsGiven): Taken | null {
+  reserve(request: Request, given: Given): Taken | null {
     for (const queue of request.queues) {
       for (let round = 0; round < ROUNDS; round += 1) {
-        const job = this.#next(queue, isGiven);
+        const job = this.#next(queue, given);
         if (job === undefined) break;
         const reclaimed = job.reservedUntil !== null;
         if (reclaimed && !request.mayTakeOver) return null;
@@ -67,10 +67,10 @@ export class Model {
   }
 
   /** As `limit` reserves would, but a job taken over comes alone: the batch ends before it, or is it. */
-  reserveMany(limit: number, request: Request, isGiven: IsGiven): Taken[] {
+  reserveMany(limit: number, request: Request, given: Given): Taken[] {
     const batch: Taken[] = [];
     while (batch.length < Math.max(1, limit) && batch.at(-1)?.reclaimed !== true) {
-      const taken = this.reserve({ ...request, mayTakeOver: batch.length === 0 }, isGiven);
+      const taken = this.reserve({ ...request, mayTakeOver: batch.length === 0 }, given);
       if (taken === null) break;
       batch.push(taken);
     }
@@ -152,10 +152,13 @@ export class Model {
   }
 
   /** The first job of a queue. Where several may be, the one that was given, then one that has to come alone. */
-  #next(queue: string, isGiven: IsGiven): ModelJob | undefined {
+  #next(queue: string, given: Given): ModelJob | undefined {
     const pending = [...this.jobs].filter((job) => job.queue === queue && this.isPending(job));
     const first = pending.filter((job) => !pending.some((other) => this.#goesBefore(other, job)));
-    return first.find(isGiven) ?? first.find((job) => job.reservedUntil !== null) ?? first[0];
+    const chosen = given.find((payloadJson) => first.some((job) => job.payloadJson === payloadJson));
+    return (
+      first.find((job) => job.payloadJson === chosen) ?? first.find((job) => job.reservedUntil !== null) ?? first[0]
+    );
   }
 
   /** Highest priority, then earliest due, then lowest id. */

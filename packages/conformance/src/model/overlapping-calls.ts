@@ -6,7 +6,7 @@ import { same } from './compare.js';
 import { claimTold, told } from './in-short.js';
 import type { Acted, Playing } from './playing.js';
 import { aNewJob } from './push-steps.js';
-import { aClaimChoice, aClient, aDelay, aTimeout, chosenClaim, someQueues } from './step.js';
+import { aClaimChoice, aClient, chosenClaim, someQueues } from './step.js';
 import type { Client } from './world.js';
 
 type Everything = DriverWith<'reports' | 'batches' | 'leases' | 'batchLeases'>;
@@ -31,7 +31,10 @@ interface KindDefinition<A> {
   run(playing: Playing, caller: { readonly client: Client; readonly driver: Everything }, chosen: A): Promise<void>;
 }
 
-const QUICK_TIMEOUT = fc.constantFrom(60, 10, 2);
+// Claims that soon expire and jobs that come back later: it is about those that calls meet.
+const aShortTimeout = fc.constantFrom(10, 10, 2, 2, 60, 0);
+const aBatchTimeout = fc.constantFrom(10, 2, 60);
+const aBackDelay = fc.constantFrom(0, 0, 5, 60);
 
 export const CALL_KINDS: readonly CallKind[] = [
   aCallKind({
@@ -56,7 +59,7 @@ export const CALL_KINDS: readonly CallKind[] = [
   }),
   aCallKind({
     weight: 6,
-    choices: fc.record({ queues: someQueues, timeout: aTimeout }),
+    choices: fc.record({ queues: someQueues, timeout: aShortTimeout }),
     run: async (playing, { client, driver }, { queues, timeout }) => {
       const call = `${client}.reserve(${told(queues)}, ${timeout})`;
       const job = await playing.call(call, () => driver.reserve(queues, timeout, client));
@@ -66,7 +69,7 @@ export const CALL_KINDS: readonly CallKind[] = [
   aCallKind({
     needs: ['batches'],
     weight: 3,
-    choices: fc.record({ queues: someQueues, limit: fc.integer({ min: 1, max: 4 }), timeout: QUICK_TIMEOUT }),
+    choices: fc.record({ queues: someQueues, limit: fc.integer({ min: 1, max: 4 }), timeout: aBatchTimeout }),
     run: async (playing, { client, driver }, { queues, limit, timeout }) => {
       const call = `${client}.reserveMany(${told(queues)}, ${limit}, ${timeout})`;
       const jobs = await playing.call(call, () => driver.reserveMany(queues, limit, timeout, client));
@@ -78,14 +81,14 @@ export const CALL_KINDS: readonly CallKind[] = [
   anActKind(4, { method: 'delete', seconds: fc.constant(0), act: (driver, claim) => driver.delete(claim) }),
   anActKind(4, {
     method: 'release',
-    seconds: aDelay,
+    seconds: aBackDelay,
     act: (driver, claim, delay) => driver.release(claim, delay, 'no'),
   }),
   anActKind(4, { method: 'fail', seconds: fc.constant(0), act: (driver, claim) => driver.fail(claim, 'no') }),
   {
     ...anActKind(3, {
       method: 'extend',
-      seconds: aTimeout,
+      seconds: aShortTimeout,
       act: (driver, claim, timeout) => driver.extend(claim, timeout),
     }),
     needs: ['leases'],
@@ -97,7 +100,7 @@ export const CALL_KINDS: readonly CallKind[] = [
   {
     ...aBatchKind({
       method: 'extend',
-      seconds: aTimeout,
+      seconds: aShortTimeout,
       act: (driver, claims, timeout) => driver.extendMany(claims, timeout),
     }),
     needs: ['batchLeases'],

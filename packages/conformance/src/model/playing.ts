@@ -1,4 +1,5 @@
 import type { Claim, NewJob, QueueDriver, ReservedJob } from '@q/core';
+import { shortTurn } from '../fixtures.js';
 import { told } from './in-short.js';
 import type { Call } from './overlapping-calls.js';
 import { QUEUES } from './step.js';
@@ -50,7 +51,7 @@ export class Playing {
     // Settled, not only begun: a store is not to be closed under a call.
     const settled = await Promise.allSettled(
       calls.map(async ({ turns, run }) => {
-        for (let count = 0; count < turns; count += 1) await turn();
+        for (let count = 0; count < turns; count += 1) await shortTurn();
         await run(this);
       }),
     );
@@ -101,8 +102,4 @@ export class Playing {
 
 function nothing(): Played {
   return { pushes: [], given: [], acts: [], requeued: 0 };
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

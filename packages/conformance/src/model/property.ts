@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { inTime } from '../in-time.js';
+import { Disagreement } from './in-short.js';
 
 export interface PropertyOptions {
   /** How many are tried. Default: 200. */
@@ -22,7 +23,8 @@ export class ModelFailure extends Error {
   readonly path: string;
 
   constructor(found: Found) {
-    super(messageOf(found), { cause: found.cause });
+    // What the two say is told in full; an error of the driver's is shown as it is.
+    super(messageOf(found), found.cause instanceof Disagreement ? undefined : { cause: found.cause });
     this.seed = found.seed;
     this.path = found.path;
   }
@@ -81,8 +83,13 @@ export async function checkProperty<T>(
   return { seed, runs: details.numRuns, outcome: 'failed', error };
 }
 
+const CALLS: Readonly<Record<Found['option'], string>> = {
+  sequences: 'these calls of two clients, A and B',
+  schedules: 'these calls of two clients, A and B, of which those of one number overlapped',
+};
+
 function messageOf({ option, story, cause, seed, path }: Found): string {
   const what = cause instanceof Error ? cause.message : String(cause);
   const lines = story.map((line, index) => `${String(index + 1).padStart(4)}. ${line}`);
-  return `${what}, after\n${lines.join('\n')}\nTo see it again: { ${option}: { seed: ${seed}, path: '${path}' } }`;
+  return `${what}, after ${CALLS[option]}:\n${lines.join('\n')}\nTo see it again: { ${option}: { seed: ${seed}, path: '${path}' } }`;
 }

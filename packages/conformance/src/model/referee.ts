@@ -2,7 +2,7 @@ import { hasReports, type QueueDriver } from '@q/core';
 import type { Clock } from '../clock.js';
 import type { TestStore } from '../harness.js';
 import { same } from './compare.js';
-import { claimTold } from './in-short.js';
+import { claimTold, Disagreement } from './in-short.js';
 import { type KnownClaim, Ledger } from './ledger.js';
 import type { Acted, Played, ReservedGiven } from './playing.js';
 import { countPending, judgeStored } from './stored.js';
@@ -62,18 +62,21 @@ export class Referee {
     const what = `${method} of ${claimTold(claim)} acted though`;
     const known = this.#known(claim);
     const next = this.#ledger.claimsOn(claim.id)[claim.attempts];
-    if (next !== undefined && next.round < this.#round) throw new Error(`${what} the job was taken over before`);
-    if (known.end !== null && known.end.round < this.#round) throw new Error(`${what} its claim was ended before`);
+    if (next !== undefined && next.round < this.#round) throw new Disagreement(`${what} the job was taken over before`);
+    if (known.end !== null && known.end.round < this.#round)
+      throw new Disagreement(`${what} its claim was ended before`);
     if (method === 'extend') return;
-    if (known.end !== null) throw new Error(`${what} so did another call that ends the claim`);
-    if (next !== undefined && method !== 'release') throw new Error(`${what} the job was given to another afterwards`);
+    if (known.end !== null) throw new Disagreement(`${what} so did another call that ends the claim`);
+    if (next !== undefined && method !== 'release')
+      throw new Disagreement(`${what} the job was given to another afterwards`);
     known.end = { act, round: this.#round, due: endOf(this.#clock.now(), seconds) };
   }
 
   /** Who holds a claim is not refused: it was ended, or taken over. */
   #mayNotAct({ method, claim }: Acted): void {
     const isLost = this.#known(claim).end !== null || this.#ledger.claimsOn(claim.id).length > claim.attempts;
-    if (!isLost) throw new Error(`${method} of ${claimTold(claim)} was refused though nobody else had ended the claim`);
+    if (!isLost)
+      throw new Disagreement(`${method} of ${claimTold(claim)} was refused though nobody else had ended the claim`);
   }
 
   /** A job is given when it is due, and when the claim before was released or has expired. */
@@ -82,11 +85,11 @@ export class Referee {
     const previous = this.#ledger.claimsOn(job.id)[job.attempts - 2];
     const what = `job ${job.id} was given`;
     const due = previous?.end?.due ?? this.#dueWhenPushed(job);
-    if (due > now) throw new Error(`${what} before it was due`);
+    if (due > now) throw new Disagreement(`${what} before it was due`);
     same(`whether job ${job.id} is reclaimed`, job.reclaimed, previous !== undefined && previous.end === null);
     if (previous === undefined || previous.end !== null) return;
     const isExpired = this.#deadlines(previous, acts).some((deadline) => deadline <= now);
-    if (!isExpired) throw new Error(`${what} while another claim on it was alive`);
+    if (!isExpired) throw new Disagreement(`${what} while another claim on it was alive`);
   }
 
   /** A requeued job is due at once. */
@@ -125,7 +128,7 @@ export class Referee {
 
   #known({ id, attempts }: Acted['claim']): KnownClaim {
     const claim = this.#ledger.claimsOn(id)[attempts - 1];
-    if (claim === undefined) throw new Error(`there is no claim on job ${id} of attempt ${attempts}`);
+    if (claim === undefined) throw new Disagreement(`there is no claim on job ${id} of attempt ${attempts}`);
     return claim;
   }
 }

@@ -13,7 +13,7 @@ interface Round {
   readonly wait: number;
 }
 
-const MAX_ROUNDS = 12;
+const MAX_ROUNDS = 16;
 
 /** More than any delay or claim takes. */
 const LONG = 7_200;
@@ -27,8 +27,8 @@ export function runSchedules(harness: Harness, options: PropertyOptions = {}): P
   const kinds = CALL_KINDS.filter(({ needs }) => needs.every((need) => isThere(harness, need)));
   const aCall = fc.oneof(...kinds.map(({ weight, calls }) => ({ weight, arbitrary: calls })));
   const aRound: fc.Arbitrary<Round> = fc.record({
-    calls: longList(aCall, 6),
-    wait: fc.constantFrom(0, 0, 0.5, 1, 2, 10),
+    calls: longList(aCall, 8),
+    wait: fc.constantFrom(0, 0, 0.5, 2, 10, 10),
   });
   const values = longList(aRound, MAX_ROUNDS);
   const play = async (rounds: readonly Round[], story: string[]) => {

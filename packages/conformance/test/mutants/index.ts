@@ -8,10 +8,12 @@ import { finishing } from './finishing.js';
 import { inspection } from './inspection.js';
 import { keys } from './keys.js';
 import { leases } from './leases.js';
+import { limits } from './limits.js';
 import type { Mutant } from './mutant.js';
 import { otherAbilities } from './other-abilities.js';
 import { payloads } from './payloads.js';
 import { pending } from './pending.js';
+import { plainMistakes } from './plain-mistakes.js';
 import { pushMany } from './push-many.js';
 import { pushing } from './pushing.js';
 import { reports } from './reports.js';
@@ -23,7 +25,9 @@ import { wakeups } from './wakeups.js';
 
 /** Every broken driver, with the case that has to find it. */
 export const MUTANTS: readonly Mutant[] = [
+  ...plainMistakes,
   ...pushing,
+  ...limits,
   ...payloads,
   ...keys,
   ...reserveOrder,

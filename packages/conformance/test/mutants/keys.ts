@@ -1,7 +1,8 @@
+import type { Claim } from '@q/core';
 import { type EncodedJob, encodeJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import type { DriverClass } from '../reference-harness.js';
-import type { FailedRow, Row } from '../reference-store.js';
+import type { FailedRow, MemoryStore, Row } from '../reference-store.js';
 import { Doers, encoding, type Mutant, mutant, only } from './mutant.js';
 
 /** A driver that compares keys by what `fold` makes of them, in a plain push. */
@@ -47,6 +48,29 @@ function remembering(
     #whereabouts({ id, payloadJson }: Row) {
       const isFailed = [...this.store.failed.values()].some((row) => row.payloadJson === payloadJson);
       return { isJob: this.store.jobs.has(id), isFailed };
+    }
+  };
+}
+
+/** A driver, all of whose clients keep the key of a job that `method` has ended. */
+function keeping(method: 'delete' | 'fail'): DriverClass {
+  const kept = new WeakMap<MemoryStore, Map<string, number>>();
+  return class extends ReferenceDriver {
+    override delete(claim: Claim): Promise<boolean> {
+      if (method === 'delete') this.#keep(claim);
+      return super.delete(claim);
+    }
+    override fail(claim: Claim, error: string): Promise<boolean> {
+      if (method === 'fail') this.#keep(claim);
+      return super.fail(claim, error);
+    }
+    protected override async pushOne(job: EncodedJob): Promise<number> {
+      return kept.get(this.store)?.get(job.unique ?? '') ?? super.pushOne(job);
+    }
+    #keep(claim: Claim): void {
+      const row = this.store.jobs.get(claim?.id);
+      const keys = kept.get(this.store) ?? new Map<string, number>();
+      if (row?.unique != null) kept.set(this.store, keys.set(row.unique, row.id));
     }
   };
 }
@@ -124,6 +148,8 @@ export const keys: readonly Mutant[] = [
       }
     },
   ),
+  mutant('unique/freed-by-delete', 'keeps the key of a job that is done', keeping('delete')),
+  mutant('unique/freed-by-fail', 'keeps the key of a job that failed', keeping('fail')),
   mutant(
     'unique/freed-by-delete',
     'goes on giving the id of a holder that it found, though its job is done',
