@@ -41,7 +41,7 @@ export interface QueryOptions {
   readonly rowsAsArray: boolean;
   readonly namedPlaceholders: boolean;
   readonly nestTables: boolean;
-  readonly typeCast: (field: { buffer(): Buffer | null }) => unknown;
+  readonly typeCast: (field: { string(encoding: string): string | null }) => unknown;
 }
 
 /** The pool a driver is built on, with promises. Throws `invalid_option`. */

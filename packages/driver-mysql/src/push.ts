@@ -141,7 +141,8 @@ async function insertJob(session: Session, job: EncodedJob, now: Date): Promise<
 
 /** Their ids; null: a key is held, and none was stored. */
 async function insertJobs(session: Session, jobs: readonly EncodedJob[], now: Date): Promise<number[] | null> {
-  const rows = jobs.map((job) => Object.values(columnsOf(job, now)));
+  const at = nowStamp(now);
+  const rows = jobs.map((job) => Object.values(columnsOf(job, now, at)));
   let id: bigint;
   try {
     ({ id } = await session.run('insertJobs', { rows }));
@@ -174,8 +175,8 @@ async function findHolder(
   );
 }
 
-/** In the order of the columns. */
-function columnsOf(job: EncodedJob, now: Date) {
+/** In the order of the columns. `at` is now as it is stored: to make a stamp takes longer than all the rest. */
+function columnsOf(job: EncodedJob, now: Date, at = nowStamp(now)) {
   return {
     queue: job.queue,
     name: job.name,
@@ -184,9 +185,9 @@ function columnsOf(job: EncodedJob, now: Date) {
     maxAttempts: job.maxAttempts,
     priority: job.priority,
     unique: job.unique,
-    availableAt: stampAfter(now, job.delay),
+    availableAt: job.delay === 0 ? at : stampAfter(now, job.delay),
     error: '',
-    now: nowStamp(now),
+    now: at,
   };
 }
 
@@ -209,11 +210,16 @@ function* chunksOf(jobs: readonly EncodedJob[]): Generator<EncodedJob[]> {
   let chunk: EncodedJob[] = [];
   let characters = 0;
   for (const job of jobs) {
+    const isAlone = isLarge(job);
     const isFull = chunk.length === CHUNK_JOBS || characters + job.payloadJson.length > CHUNK_CHARACTERS;
-    if (chunk.length > 0 && (isFull || isLarge(job) || chunk.some(isLarge))) {
+    if (chunk.length > 0 && (isFull || isAlone)) {
       yield chunk;
       chunk = [];
       characters = 0;
+    }
+    if (isAlone) {
+      yield [job];
+      continue;
     }
     chunk.push(job);
     characters += job.payloadJson.length;

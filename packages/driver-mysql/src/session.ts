@@ -17,14 +17,14 @@ const IN_TRANSACTION = 1;
 const AUTOCOMMIT = 2;
 
 /**
- * How every answer is read: rows as objects, each value as the bytes that the server sent. So none of the conversions that
- * the application chose for its pool (times, big numbers, decimals, JSON, a typeCast of its own) is ever asked.
+ * How every answer is read: rows as objects, each value as the text that the server sent, in UTF-8. So none of the conversions
+ * that the application chose for its pool (times, big numbers, decimals, JSON, a typeCast of its own) is ever asked.
  */
 const RAW: Omit<QueryOptions, 'sql'> = {
   rowsAsArray: false,
   namedPlaceholders: false,
   nestTables: false,
-  typeCast: (field) => field.buffer(),
+  typeCast: (field) => field.string('utf8'),
 };
 
 /** The statements on one connection, and what is known of the connection from their answers. */
@@ -68,9 +68,8 @@ export class Session {
 
   /** `Row` is what the statement's columns say, every one of them text or null; nothing checks it. */
   async all<Row>(name: StatementName, parameters: Parameters = {}): Promise<Row[]> {
-    const rows = await this.#send(render(this.#texts[name], parameters));
-    // The cast: a SELECT is answered by rows, whose values `RAW` makes bytes.
-    return (rows as Readonly<Record<string, Buffer | null>>[]).map((row) => decoded(row) as Row);
+    // The cast: a SELECT is answered by rows.
+    return (await this.#send(render(this.#texts[name], parameters))) as Row[];
   }
 
   async first<Row>(name: StatementName, parameters: Parameters = {}): Promise<Row | undefined> {
@@ -112,10 +111,4 @@ export class Session {
     this.#isUncertain = false;
     return { rows: Number(affectedRows), id: BigInt.asUintN(64, BigInt(insertId)) };
   }
-}
-
-function decoded(row: Readonly<Record<string, Buffer | null>>): Readonly<Record<string, string | null>> {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, value === null ? null : value.toString('utf8')]),
-  );
 }

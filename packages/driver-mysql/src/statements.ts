@@ -6,7 +6,7 @@ export type StatementTexts = ReturnType<typeof statementTexts>;
 /**
  * Every statement of the driver, in full, in the order of a job's life. The texts depend on the table names alone and
  * are built once per driver. Values are put in by name (literals.ts); times are whole seconds of UTC as text, which a
- * `datetime` keeps as they are, whatever the session's zone. What is read comes back as bytes: text is cast to binary,
+ * `datetime` keeps as they are, whatever the session's zone. What is read comes back as text: it is cast to binary first,
  * since a session whose character set has no emoji would get question marks.
  *
  * Nothing here is unsafe for replication: rows are chosen by a SELECT and changed by their ids, never by UPDATE … LIMIT,
@@ -73,13 +73,14 @@ export function statementTexts(names: { readonly table: string; readonly failedT
     // The level walk. Priorities are visited one by one, highest first, each by one jump in the index: a million
     // delayed jobs of a higher priority are stepped over, not read. Not max(priority): where the index is descending, the
     // servers read all of the queue for it. FORCE INDEX, here and below: of a table that is small, or that they believe to
-    // be, the servers would read every row.
+    // be, the servers would read every row. For that reason MySQL walks all of an index too that has every column asked for;
+    // `attempts` is one that it has not.
     topPriority: `
-      SELECT priority FROM ${jobs} FORCE INDEX (${reserveIndex})
+      SELECT priority, attempts FROM ${jobs} FORCE INDEX (${reserveIndex})
       WHERE queue = :queue ORDER BY priority DESC LIMIT 1`,
 
     nextPriority: `
-      SELECT priority FROM ${jobs} FORCE INDEX (${reserveIndex})
+      SELECT priority, attempts FROM ${jobs} FORCE INDEX (${reserveIndex})
       WHERE queue = :queue AND priority < :priority ORDER BY priority DESC LIMIT 1`,
 
     // One range of the index, in its order, so that what is locked is what is taken. Otherwise the servers may lock every row

@@ -186,7 +186,7 @@ export function serverError(errno: number, message = `error ${errno}`): Error {
 
 /** What a server of that version says of itself; the rest is the server's that is there. */
 export function claiming(version: string): NonNullable<WatchOptions['before']> {
-  return (sql) => (/version\(\)/.test(sql) ? [{ version: Buffer.from(version) }] : undefined);
+  return (sql) => (/version\(\)/.test(sql) ? [{ version }] : undefined);
 }
 
 /** Waits until something is so; after `ms` it throws. For what other processes and connections do. */

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { MysqlDriver } from '../src/index.js';
 import { render } from '../src/literals.js';
 import { statementTexts } from '../src/statements.js';
-import { aJob, aPool, count, NOW, open, rowsOf } from './fixtures.js';
+import { aJob, aPool, count, NOW, open, rowsOf, watched } from './fixtures.js';
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const texts = statementTexts({ table: 'queue_jobs', failedTable: 'queue_failed_jobs' });
@@ -135,6 +135,33 @@ export function describeLocks(name: string, url: () => string, { skipsLocked, un
   });
 
   describe(`on ${name}, a claim`, () => {
+    it('blocks no insert before it has committed, where the default is REPEATABLE READ', async () => {
+      const { pool } = await open(url());
+      await fill(pool, { ready: 20, priorities: 2 });
+      let held = 0;
+      const application = aPool(url());
+      application.on('connection', (connection) => connection.query('SET innodb_lock_wait_timeout = 1'));
+      const pusher = new MysqlDriver(application, { now: () => new Date('2031-05-17T10:20:30Z') });
+      const { driver } = await open(url(), {
+        tables: false,
+        wrap: (real) =>
+          watched(real, {
+            before: async (sql) => {
+              if (sql !== 'COMMIT') return;
+              held += 1;
+              for (const priority of [0, 1, 2]) await pusher.push(aJob({ priority, queue: 'default' }));
+              await pusher.push(aJob({ queue: 'aaa', unique: 'k' }));
+              await application.query(
+                `INSERT INTO queue_jobs (queue, name, payload, last_error, priority, available_at, created_at)
+                 VALUES ('default', 'earlier', '{}', '', 1, '2030-01-01 00:00:00', '${NOW}')`,
+              );
+            },
+          }).pool,
+      });
+      expect((await driver.reserveMany(['default'], 5, 60, 'w')).length).toBe(5);
+      expect(held).toBe(1);
+    });
+
     it('locks the rows that it takes, and no others, whichever its size', async () => {
       const { pool } = await open(url());
       for (const [limit, ready] of [

@@ -6,9 +6,9 @@ import { aJob, aPool, emptyTables } from './fixtures.js';
 import { aSite, describeOutages, nothingIsLost } from './outages.js';
 
 describe.each([
-  ['MariaDB', startMariaDb],
-  ['MySQL', startMysql],
-] as const)('a %s of one’s own', (name, startServer) => {
+  ['MariaDB', startMariaDb, 20],
+  ['MySQL', startMysql, 5],
+] as const)('a %s of one’s own', (name, startServer, awaySeconds) => {
   let server: Server;
   let url: string;
   beforeAll(async () => {
@@ -17,11 +17,7 @@ describe.each([
   });
   afterAll(() => server.close());
 
-  describeOutages(
-    name,
-    () => server,
-    () => url,
-  );
+  describeOutages({ name, server: () => server, url: () => url, awaySeconds });
 
   it('lets a connection be idle for a second: the queue goes on, and a job that takes longer is done once', async () => {
     const site = await aSite(url, { onConnection: 'SET wait_timeout = 1, interactive_timeout = 1', jobMs: 3_000 });

@@ -1,0 +1,11 @@
+import { describeModel } from '@q/conformance/model';
+import { describe, test } from 'vitest';
+import { harnessFor } from './harness.js';
+import { SERVERS } from './servers.js';
+
+for (const { name, url } of SERVERS) {
+  describeModel({ describe, test }, `MysqlDriver on ${name}`, harnessFor({ url }), {
+    sequences: { runs: 60 },
+    schedules: { runs: 60 },
+  });
+}
