@@ -58,7 +58,7 @@ export class Connection {
   /** A new client that is ready; it is the caller's. Rejects with `store_unavailable` where it is not in time. */
   async open(): Promise<RedisClient> {
     const client = openClient(this.#options.template);
-    const seconds = Math.min(CONNECT_S, this.#options.callTimeout);
+    const seconds = this.#connectTimeout;
     let failure: Error | null = null;
     client.on('error', (error) => {
       failure = error;
@@ -70,7 +70,7 @@ export class Connection {
     } catch (error) {
       breakOff(client);
       // What `connect` rejects with says only that it did not work; the event before it says why.
-      throw isQueueError(error) ? error : errors.unreachable(failure ?? error);
+      throw isQueueError(error) ? error : errors.notConnected(failure ?? error);
     } finally {
       this.#opening.delete(client);
     }
@@ -111,6 +111,10 @@ export class Connection {
     this.#session = null;
   }
 
+  get #connectTimeout(): number {
+    return Math.min(CONNECT_S, this.#options.callTimeout);
+  }
+
   async #run(call: Call): Promise<unknown> {
     const { callTimeout } = this.#options;
     const deadline = new Deadline(callTimeout * 1000);
@@ -120,9 +124,10 @@ export class Connection {
         return await deadline.wait(session.run(call, deadline.leftMs), () => errors.callTimedOut(callTimeout));
       } catch (error) {
         this.#judge(session, error);
-        // Refused as late, though it is not: somebody has set the server's clock. Nothing was done.
         if (round > 1 || !errors.isLate(error)) throw errors.explained(error);
       }
+      // Refused as late, though it is not: a clock was set, or this machine slept. Nothing was done.
+      await this.#greet(session);
     }
   }
 
@@ -138,19 +143,24 @@ export class Connection {
   }
 
   async #connect(): Promise<Session> {
-    const { keys, callTimeout, warn } = this.#options;
-    const session = new Session(await this.open(), keys);
-    try {
-      // On the node of the prefix: the nodes of a cluster may differ.
-      checkServer(await within(callTimeout, session.greet(), () => errors.callTimedOut(callTimeout)), warn);
-      if (this.#isEnded) throw errors.closedDriver();
-    } catch (error) {
-      session.breakOff();
-      throw errors.explained(error);
-    }
+    const session = new Session(await this.open(), this.#options.keys);
+    await this.#greet(session);
     session.client.on('end', () => this.#drop(session));
     this.#session = session;
     return session;
+  }
+
+  /** Learns what server this is, and its time. On the node of the prefix: the nodes of a cluster may differ. */
+  async #greet(session: Session): Promise<void> {
+    const seconds = this.#connectTimeout;
+    try {
+      const info = await within(seconds, session.greet(), () => errors.connectTimedOut(seconds));
+      checkServer(info, this.#options.warn);
+      if (this.#isEnded) throw errors.closedDriver();
+    } catch (error) {
+      this.#drop(session);
+      throw errors.notConnected(error);
+    }
   }
 
   #judge(session: Session, error: unknown): void {

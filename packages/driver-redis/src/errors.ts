@@ -13,7 +13,7 @@ const NO_NODE: readonly string[] = ['CLUSTERDOWN', 'MOVED', 'ASK', 'TRYAGAIN'];
  * The word that a reply of the server's begins with, which is its code; null for an error of the client's. Before Redis 7
  * the code of an error inside a script comes after the script's.
  */
-function replyCode(error: unknown): string | null {
+export function replyCode(error: unknown): string | null {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return null;
   return /^(?:ERR Error running script.*: -)?([A-Z]+)\b/s.exec(error.message)?.[1] ?? 'ERR';
 }
@@ -30,7 +30,7 @@ export function isLate(error: unknown): boolean {
 /** Whether a connection is as good as before: not where it failed, nor where its node is not the one to talk to. */
 export function isHarmless(error: unknown): boolean {
   const code = replyCode(error);
-  return code !== null && !WRONG_NODE.includes(code) && !NO_NODE.includes(code) && code !== LATE;
+  return code !== null && !WRONG_NODE.includes(code) && !NO_NODE.includes(code);
 }
 
 /** An error of a call that was sent, in the terms of q where q has something to say; any other as it is. */
@@ -61,8 +61,10 @@ export function closedDriver(): QueueError {
   return new QueueError('store_unavailable', 'This RedisDriver was closed');
 }
 
-export function unreachable(cause: unknown): QueueError {
-  return new QueueError('store_unavailable', 'Redis cannot be reached; nothing was sent', { cause });
+/** The error of a call for which no connection was had: whatever the reason, it was not sent. */
+export function notConnected(error: unknown): unknown {
+  if (isQueueError(error) || replyCode(error) !== null) return explained(error);
+  return new QueueError('store_unavailable', 'Redis cannot be reached; nothing was sent', { cause: error });
 }
 
 export function connectTimedOut(seconds: number): QueueError {

@@ -4,7 +4,7 @@ import { RedisDriver } from '@q/driver-redis';
 import { Redis } from 'ioredis';
 
 function open(url, prefix) {
-  const client = new Redis(url);
+  const client = new Redis(url, { enableAutoPipelining: true });
   client.on('error', () => {});
   return { client, driver: new RedisDriver(client, { prefix, callTimeout: 5 }) };
 }
@@ -19,11 +19,14 @@ const tasks = {
     const handlers = defineHandlers({
       work: handler(async ({ n }, job) => {
         const me = `${process.pid}:${job.attempts}`;
-        const seen = await client.multi().hget('running', n).hset('running', n, me).hincrby('started', n, 1).exec();
-        const other = seen[0][1];
+        const [other] = await Promise.all([
+          client.hget('running', n),
+          client.hset('running', n, me),
+          client.incr('runs'),
+        ]);
         // Somebody who was killed is running nothing any more. Whoever lives and has not finished is.
         if (other !== null && (await client.sismember('alive', other.split(':')[0]))) await client.sadd('twice', n);
-        await client.multi().hdel('running', n).sadd('done', n).exec();
+        await Promise.all([client.hdel('running', n), client.sadd('done', n)]);
       }),
     });
     const queue = new Queue({ driver, handlers, tries: 1_000 });

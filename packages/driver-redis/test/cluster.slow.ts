@@ -5,7 +5,6 @@ import { Cluster } from 'ioredis';
 import { Cluster as OldestCluster } from 'ioredis-oldest';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { harnessFor } from './harness.js';
-import { inIdOrder } from './in-id-order.js';
 
 let cluster: RedisCluster;
 beforeAll(async () => {
@@ -19,7 +18,7 @@ const raw = () => new Cluster(nodes());
 const harness = harnessFor({ client: () => new Cluster(nodes(), { lazyConnect: true }), raw });
 
 describeDriver({ describe, test }, 'RedisDriver on a cluster of three nodes', harness);
-describeModel({ describe, test }, 'RedisDriver on a cluster of three nodes', inIdOrder(harness), {
+describeModel({ describe, test }, 'RedisDriver on a cluster of three nodes', harness, {
   sequences: { runs: 100 },
   schedules: { runs: 100 },
 });

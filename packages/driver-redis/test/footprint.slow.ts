@@ -5,7 +5,7 @@ import { aJob, connectionsTo, messageOf, open, pause, start, until } from './fix
 const QUEUES = Array.from({ length: 50 }, (_, n) => `queue ${n}`);
 const ROUNDS = 100;
 const JOBS_A_ROUND = 1_000;
-const AT_ONCE = 5;
+const AT_ONCE = 10;
 
 it('After 100,000 jobs over 50 queues and 100 workers killed with a job in hand, the keys are as large as at the start', async () => {
   const server = await startRedis({ own: true });

@@ -96,8 +96,9 @@ end
 
 -- What was pushed, from an entry that is a whole job.
 local function jobOf(fields)
-  return { name = fields.name, payload = fields.payload, max = fields.max_attempts or '3',
-    unique = fields.unique_key or '', created = fields.created_at or '0' }
+  return { name = fields.name or '', payload = fields.payload, unique = fields.unique_key or '',
+    max = string.match(fields.max_attempts or '', '^%d+$') or '3',
+    created = string.match(fields.created_at or '', '^%d+$') or '0' }
 end
 
 local TEXT = '^([^\\t]*)\\t([^\\t]*)\\t([^\\t]*)\\t([^\\t]*)\\t([^\\t]*)\\t(.*)$'

@@ -72,7 +72,7 @@ local function adopt(level, entry, fields)
   local first = fields.name and fields.payload and takeIds(1, now)
   if first then
     call('XADD', level.ready, '*', 'id', whole(first), 'name', fields.name, 'payload', fields.payload,
-      'max_attempts', fields.max_attempts or '3', 'unique_key', '', 'created_at', now)
+      'max_attempts', jobOf(fields).max, 'unique_key', '', 'created_at', now)
   end
   call('XDEL', level.ready, entry)
 end
@@ -81,7 +81,8 @@ local function takeNew(level, entry, fields)
   local id = fields.id
   if not id then return adopt(level, entry, fields) end
   if not string.match(id, '^%d+$') or tonumber(id) > LARGEST_ID then
-    call('ZADD', level.claims, '+inf', id)
+    -- Held for ever, by nobody: it is neither handed out nor counted.
+    call('ZADD', level.claims, '+inf', entry)
     stranded[#stranded + 1] = id
     return
   end
