@@ -30,7 +30,8 @@ export class MailServer {
       disableReverseLookup: true,
       closeTimeout: 500,
       onRcptTo: (mailbox, _session, answer) => answer(this.#refusal(mailbox)),
-      onData: (stream, session, answer) => void this.#take(stream, session, answer),
+      // A client that is killed in the middle of a mail: nothing was delivered, and nobody is there for the answer.
+      onData: (stream, session, answer) => void this.#take(stream, session, answer).catch(answer),
     });
     // A client that is killed resets its connections.
     this.#server.on('error', () => {});
