@@ -109,7 +109,3 @@ describe('With a copy of core of its own in the project', () => {
     );
   });
 });
-
-describe('On Redis', () => {
-  it.skip('q work, q why and the refusals: @q/driver-redis does not exist yet', () => {});
-});

@@ -9,7 +9,7 @@ export const BINARY = join(PACKAGE, 'dist', 'main.js');
 
 /** What a project of the tests may import, besides the command itself. */
 const PACKAGES = [
-  ...['@q/core', '@q/driver-pg', '@q/driver-sqlite', 'better-sqlite3', 'pg'],
+  ...['@q/core', '@q/driver-pg', '@q/driver-redis', '@q/driver-sqlite', 'better-sqlite3', 'ioredis', 'pg'],
   ...['drizzle-orm', 'knex', 'kysely'],
 ];
 

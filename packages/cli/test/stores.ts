@@ -1,10 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { QueueDriver, QueueInspection, QueueReports, QueueSchema } from '@q/core';
 import { PgDriver } from '@q/driver-pg';
+import { RedisDriver } from '@q/driver-redis';
 import { SqliteDriver } from '@q/driver-sqlite';
 import { createPostgresDatabase } from '@q/servers';
 import type {} from '@q/servers/vitest/postgres';
+import type {} from '@q/servers/vitest/redis';
 import Database from 'better-sqlite3';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { aProject, type Project } from './project.js';
@@ -12,8 +16,8 @@ import { aProject, type Project } from './project.js';
 type FullDriver = QueueDriver & QueueReports & QueueInspection & QueueSchema;
 
 /** A project on a store of its own, with its tables, and the test's own way to the same store. */
-export interface StoreProject extends Project {
-  readonly driver: FullDriver;
+export interface StoreProject<D extends QueueDriver = FullDriver> extends Project {
+  readonly driver: D;
   push(name: string, payload?: object, options?: PushOptions): Promise<number>;
 }
 
@@ -24,9 +28,9 @@ interface PushOptions {
   readonly priority?: number;
 }
 
-export interface Store {
+export interface Store<D extends QueueDriver = FullDriver> {
   readonly name: string;
-  open(options?: { readonly queue?: string; readonly rest?: string }): Promise<StoreProject>;
+  open(options?: { readonly queue?: string; readonly rest?: string }): Promise<StoreProject<D>>;
 }
 
 export const HANDLERS = `
@@ -107,10 +111,39 @@ export default defineConfig({
   },
 };
 
+/** It has neither reports nor a schema. Nothing is there to be installed, and a prefix of its own is a store of its own. */
+export const redis: Store<RedisDriver> = {
+  name: 'Redis',
+  async open({ queue = '', rest = '' } = {}) {
+    const url = inject('redis');
+    const prefix = `test_${randomBytes(6).toString('hex')}`;
+    const project = aProject({
+      'handlers.mjs': HANDLERS,
+      'q.config.mjs': `
+import { defineConfig } from '@q/cli';
+import { Queue } from '@q/core';
+import { RedisDriver } from '@q/driver-redis';
+import { Redis } from 'ioredis';
+import { handlers } from './handlers.mjs';
+const redis = new Redis('${url}');
+const driver = new RedisDriver(redis, { prefix: '${prefix}' });
+export default defineConfig({
+  queue: new Queue({ driver, handlers, tries: 2, backoff: 90, ${queue} }),
+  close: async () => { await driver.close(); redis.disconnect(); },
+  ${rest}
+});
+`,
+    });
+    const client = new Redis(url, { lazyConnect: true });
+    const driver = new RedisDriver(client, { prefix });
+    return withDriver(project, driver, () => driver.close());
+  },
+};
+
 /** The stores besides SQLite, on which everything is tried out in detail. */
 export const OTHER_STORES: readonly Store[] = [postgres];
 
-function withDriver(project: Project, driver: FullDriver, close: () => Promise<void>): StoreProject {
+function withDriver<D extends QueueDriver>(project: Project, driver: D, close: () => Promise<void>): StoreProject<D> {
   return {
     ...project,
     driver,
