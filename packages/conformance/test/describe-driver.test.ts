@@ -62,7 +62,7 @@ describe('describeDriver', () => {
     expect(lines).toContainEqual(expect.stringMatching(/^ok \d+ - The driver has the six methods, .*$/));
     expect(lines).toContainEqual(expect.stringMatching(/^ok \d+ - Queues are listed by name .*not promise\) # SKIP$/));
     expect(lines).toContainEqual(expect.stringMatching(/^not ok \d+ - A deleted job frees its key at once, .*$/));
-    expect(lines.join(' ')).toContain('docs/protocol.md#unique-freed: delete and fail free the key');
+    expect(lines.join(' ')).toContain('(docs/protocol.md#unique-freed): delete and fail free the key');
     expect(count(/^(not )?ok \d+ - .*\([a-z-]+\/[a-z0-9-]+(; skipped: .*)?\)( # SKIP)?$/)).toBe(CASES.length);
     expect(count(/; skipped: .*# SKIP$/)).toBe(CASES.filter(({ needs }) => needs.length > 0).length);
   });

@@ -17,8 +17,8 @@ test('MUTANTS.md has every mutant, with its rule and its case', async () => {
   const rows = MUTANTS.map(({ what, caughtBy }) => ({ what, one: caseOf(caughtBy) })).sort(
     (a, b) => rules.indexOf(a.one.rule) - rules.indexOf(b.one.rule) || CASES.indexOf(a.one) - CASES.indexOf(b.one),
   );
-  const table = rows.map(({ what, one }) => `| ${link(one.rule)} | ${what} | \`${one.id}\` |`);
-  const text = [HEAD, '| rule | a driver that … | case |', '| --- | --- | --- |', ...table, ''].join('\n');
+  const cells = rows.map(({ what, one }) => [link(one.rule), what, `\`${one.id}\``]);
+  const text = [HEAD, ...table(['rule', 'a driver that …', 'case'], cells), ''].join('\n');
   await expect(text).toMatchFileSnapshot('../MUTANTS.md');
 });
 
@@ -31,6 +31,15 @@ test('every common mistake of the guide to drivers is a mutant, beside its rule 
     [],
   );
 });
+
+/** The lines of a table in Markdown, its columns as wide as the formatter makes them. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const dashes = widths.map((width) => '-'.repeat(width));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [head, dashes, ...rows].map(line);
+}
 
 function link(rule: string): string {
   return `[${rule}](../../docs/protocol.md#${rule})`;
