@@ -1,7 +1,7 @@
 // `npm test`: sets up, runs the tests of every package that has a script `test`, adds up. `pnpm test:slow` does the same with the slow tier.
 //
 // Each package's run leaves `<folder>/<package>.json` with { "passed": 1, "failed": 0, "skipped": 0 }, <folder> being $Q_REPORTS and <package> its name
-// without the scope. vitest does so by tooling/vitest; a script of another kind writes the file itself, or one more, named <package>.<anything>.json.
+// without the scope; `failures`, a line for each, is told again at the end. vitest does so by tooling/vitest; a script of another kind writes the file itself, or one more, named <package>.<anything>.json.
 // Results are never cached and the folder is new each time: what is added up happened in this run.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +11,8 @@ import { packages } from './workspace.mjs';
 
 const tier = process.argv[2] === 'slow' ? 'test:slow' : 'test';
 const totals = { passed: 0, failed: 0, skipped: 0 };
+/** @type {string[]} */
+const failures = [];
 const tested = packages().filter(
   ({ manifest, folder }) => manifest.scripts?.[tier] && (tier === 'test' || hasSlowTests(folder)),
 );
@@ -21,6 +23,7 @@ if (tested.length === 0) {
   const pnpm = await setup();
   const start = performance.now();
   await runTests(pnpm);
+  for (const failure of failures) console.log(`FAILED ${failure}`);
   console.log(`${tier}: ${seconds(performance.now() - start)}`);
 }
 finish(totals);
@@ -51,14 +54,15 @@ function addUp(name, reports) {
   const files = readdirSync(reports).filter((file) => file.startsWith(`${name}.`) && file.endsWith('.json'));
   if (files.length === 0) {
     totals.failed += 1;
-    console.log(`${name}: no report, so its tests did not run to the end: counted as one failure.`);
+    failures.push(`${name}: no report, so its tests did not run to the end: counted as one failure`);
   }
   for (const file of files) {
-    const { passed, failed, skipped } = JSON.parse(readFileSync(join(reports, file), 'utf8'));
+    const { passed, failed, skipped, failures: told = [] } = JSON.parse(readFileSync(join(reports, file), 'utf8'));
     console.log(`${file.slice(0, -'.json'.length)}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
     totals.passed += passed;
     totals.failed += failed;
     totals.skipped += skipped;
+    for (const failure of told) failures.push(`${name} ${failure}`);
   }
 }
 
