@@ -10,7 +10,7 @@ export const deleteMany: readonly ConformanceCase[] = [
     rule: 'delete-many',
     needs: ['batches', 'jobRows'],
     run: async ({ driver, jobRows }) => {
-      for (let count = 0; count < 5; count += 1) await driver.push(aJob({ unique: `k${count}` }));
+      for (let count = 0; count < 5; count += 1) await driver.push(aJob({ unique: `k${count}`, priority: -count }));
       const jobs = await driver.reserveMany(['default'], 4, 60, WORKER);
       deepEqual(await driver.deleteMany(jobs), [], 'the claims lost');
       equal((await jobRows()).length, 1, 'rows left');

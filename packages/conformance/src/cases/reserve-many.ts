@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { aCase, type ConformanceCase, type DriverWith } from '../case.js';
 import { sameIds } from '../expectations.js';
-import { aJob, ids, reserveNone, reserveOne, WORKER } from '../fixtures.js';
+import { aJob, drain, ids, reserveNone, reserveOne, WORKER } from '../fixtures.js';
 
 export const reserveMany: readonly ConformanceCase[] = [
   aCase({
@@ -28,7 +28,7 @@ export const reserveMany: readonly ConformanceCase[] = [
     rule: 'reserve-many',
     needs: ['batches', 'jobRows'],
     run: async ({ driver, clock, jobRows }) => {
-      await pushSome(driver, 2);
+      for (const n of [0, 1]) await driver.push(aJob({ payload: [n], priority: -n }));
       clock.advance(0.05);
       const jobs = await driver.reserveMany(['default'], 5, 10, 'host:1');
       deepEqual(
@@ -143,20 +143,23 @@ export const reserveMany: readonly ConformanceCase[] = [
     needs: ['batches'],
     run: async ({ driver, connect }) => {
       const other = await connect();
-      await pushSome(driver, 40);
+      const pushed = await pushSome(driver, 40);
       const seen: number[] = [];
-      for (let round = 0; round < 20 && seen.length < 40; round += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const batches = await Promise.all(
           [driver, other, driver, other].map((client) => client.reserveMany(['default'], 4, 3_600, WORKER)),
         );
         for (const batch of batches) seen.push(...ids(batch));
       }
-      equal(new Set(seen).size, seen.length, 'no job is in two batches');
-      equal(seen.length, 40, 'how many jobs were handed out');
+      // A batch may lose its races and be small: what it did not get is still there.
+      seen.push(...ids(await drain(driver)));
+      sameIds(seen, pushed, 'the jobs handed out, each once');
     },
   }),
 ];
 
-async function pushSome(driver: DriverWith<'batches'>, count: number): Promise<void> {
-  for (let n = 0; n < count; n += 1) await driver.push(aJob({ payload: [n] }));
+async function pushSome(driver: DriverWith<'batches'>, count: number): Promise<number[]> {
+  const pushed: number[] = [];
+  for (let n = 0; n < count; n += 1) pushed.push(await driver.push(aJob({ payload: [n] })));
+  return pushed;
 }
