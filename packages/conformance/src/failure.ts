@@ -19,6 +19,9 @@ const EXPECTATIONS: Readonly<Record<string, string>> = {
   match: 'should match',
 };
 
+/** What Node appends to a message: a comparison that does not say which side is whose. */
+const COMPARISON = /\n\n|\n\+ actual - expected/;
+
 /** A driver that does not conform: which case found it, what was seen instead, and what the rule is. */
 export class ConformanceFailure extends Error {
   override readonly name = 'ConformanceFailure';
@@ -49,8 +52,7 @@ function whatWasSeen(seen: Seen, cause: unknown): string[] {
   const message = typeof seen.message === 'string' ? seen.message : inWords(cause);
   const verb = EXPECTATIONS[String(seen.operator)];
   if (verb === undefined) return [seen.code === 'ERR_ASSERTION' ? message : `It threw ${inWords(cause)}`];
-  // Node appends a comparison that does not say which side is whose.
-  const what = seen.generatedMessage === true ? [] : [message.split('\n\n')[0] ?? ''];
+  const what = seen.generatedMessage === true ? [] : [message.split(COMPARISON)[0] ?? ''];
   return [...what, `  ${verb}: ${inWords(seen.expected)}`, `  ${'was'.padStart(verb.length)}: ${inWords(seen.actual)}`];
 }
 

@@ -63,6 +63,11 @@ export function ids(jobs: readonly { readonly id: number }[]): number[] {
   return jobs.map(({ id }) => id);
 }
 
+/** Ids in ascending order: they name jobs, and need not tell which was first. */
+export function lowestFirst(...list: readonly number[]): number[] {
+  return list.toSorted((a, b) => a - b);
+}
+
 /** Text of `length` code points. */
 export function textOf(length: number, character = 'x'): string {
   return character.repeat(length);

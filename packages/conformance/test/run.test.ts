@@ -49,6 +49,11 @@ describe('runConformance', () => {
       '  should match: /x{2}/',
       '           was: "text"',
     ]);
+    expect(await found(() => deepEqual([1, 2], [1, 3], 'the ids'))).toEqual([
+      'the ids',
+      '  should be: [1,3]',
+      '        was: [1,2]',
+    ]);
     expect(await found(() => deepEqual(['x'.repeat(1_000)], []))).toEqual([
       '  should be: []',
       `        was: ["${'x'.repeat(398)}… (1004 characters)`,

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { aCase, type ConformanceCase, type DriverWith } from '../case.js';
 import { sameIds } from '../expectations.js';
-import { aJob, drain, ids, reserveNone, reserveOne, WORKER } from '../fixtures.js';
+import { aJob, drain, ids, lowestFirst, reserveNone, reserveOne, WORKER } from '../fixtures.js';
 
 export const reserveMany: readonly ConformanceCase[] = [
   aCase({
@@ -71,7 +71,8 @@ export const reserveMany: readonly ConformanceCase[] = [
       const early = await driver.push(aJob({ delay: 10 }));
       const tie = await driver.push(aJob({ delay: 20 }));
       clock.advance(30);
-      deepEqual(ids(await driver.reserveMany(['default'], 3, 60, WORKER)), [early, late, tie], 'the ids of the batch');
+      const expected = [early, ...lowestFirst(late, tie)];
+      deepEqual(ids(await driver.reserveMany(['default'], 3, 60, WORKER)), expected, 'the ids of the batch');
     },
   }),
   aCase({
