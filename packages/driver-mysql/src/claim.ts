@@ -1,5 +1,6 @@
 import type { Claim, ReservedJob } from '@q/core';
 import { CLAIM_ROUNDS, checkClaim, checkClaims, reservedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
+import { chunksOf } from './chunks.js';
 import type { Connection } from './connection.js';
 import { isLostRace, lockNotHeld } from './errors.js';
 import { checkStored } from './push.js';
@@ -17,9 +18,6 @@ export interface ClaimRequest {
 }
 
 type CandidateStatement = 'candidates' | 'candidatesSkippingLocked' | 'candidatesWaiting';
-
-// Ids in one statement.
-const CHUNK_IDS = 1_000;
 
 /** Claims up to `limit` jobs, in one transaction. */
 export async function claimJobs(connection: Connection, server: Server, request: ClaimRequest): Promise<ReservedJob[]> {
@@ -203,8 +201,4 @@ async function insertFailed(
 ): Promise<void> {
   const { id } = await session.run('insertFailed', { queue, name, payload, attempts, error, now: nowStamp(now) });
   await checkStored(session, 'storedFailedBytes', { id, payload });
-}
-
-function* chunksOf<T>(list: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < list.length; start += CHUNK_IDS) yield list.slice(start, start + CHUNK_IDS);
 }

@@ -1,5 +1,6 @@
 import { QueueError } from '@q/core';
 import { CLAIM_ROUNDS, DEFAULT_MAX_PAYLOAD_BYTES, type EncodedJob } from '@q/core/driver-kit';
+import { chunksOf } from './chunks.js';
 import type { Connection } from './connection.js';
 import { isDuplicateKey, isLostRace, payloadCut } from './errors.js';
 import { IdTable } from './literals.js';
@@ -17,9 +18,12 @@ interface Refused {
   readonly refusal: unknown;
 }
 
-// What goes in one statement: enough to be quick, and in hexadecimal still less than any server's max_allowed_packet.
+// What goes in one statement: enough to be quick, and less than a server takes whose max_allowed_packet is a megabyte.
 const CHUNK_JOBS = 1_000;
-const CHUNK_CHARACTERS = 500_000;
+const CHUNK_BYTES = 1_000_000;
+
+// Of a row in a statement: its numbers, times and signs.
+const ROW_BYTES = 250;
 
 /**
  * Stores a job, or finds the one that holds its key: single statements, each a transaction of its own. The holder may be
@@ -62,11 +66,13 @@ export async function pushManyWithin(session: Session, jobs: readonly EncodedJob
   const distinct = jobs.filter((job) => job.unique === null || firstOfKey.get(job.unique) === job);
   const pushed = new Map<EncodedJob, Pushed>();
   try {
-    for (const chunk of chunksOf(inLockOrder(distinct))) await pushChunk(session, chunk, now, pushed);
+    for (const chunk of statementsOf(inLockOrder(distinct))) await pushChunk(session, chunk, now, pushed);
   } catch (error) {
     const ids = [...pushed.values()].filter(({ isNew }) => isNew).map(({ id }) => id);
     const isGone = isLostRace(error) || session.isBroken;
-    if (ids.length > 0 && !isGone) await session.run('deleteInserted', { ids: new IdTable(ids) });
+    if (!isGone) {
+      for (const some of chunksOf(ids)) await session.run('deleteInserted', { ids: new IdTable(some) });
+    }
     throw error;
   }
   return jobs.flatMap((job) => {
@@ -206,25 +212,32 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function* chunksOf(jobs: readonly EncodedJob[]): Generator<EncodedJob[]> {
+/** As many jobs as go in one statement each, and those alone that are checked one by one. */
+function* statementsOf(jobs: readonly EncodedJob[]): Generator<EncodedJob[]> {
   let chunk: EncodedJob[] = [];
-  let characters = 0;
+  let bytes = 0;
   for (const job of jobs) {
     const isAlone = isLarge(job);
-    const isFull = chunk.length === CHUNK_JOBS || characters + job.payloadJson.length > CHUNK_CHARACTERS;
+    const more = bytesOf(job);
+    const isFull = chunk.length === CHUNK_JOBS || bytes + more > CHUNK_BYTES;
     if (chunk.length > 0 && (isFull || isAlone)) {
       yield chunk;
       chunk = [];
-      characters = 0;
+      bytes = 0;
     }
     if (isAlone) {
       yield [job];
       continue;
     }
     chunk.push(job);
-    characters += job.payloadJson.length;
+    bytes += more;
   }
   if (chunk.length > 0) yield chunk;
+}
+
+/** How long its row is in a statement, at most: in hexadecimal a byte is two. */
+function bytesOf({ queue, name, unique, payloadJson }: EncodedJob): number {
+  return ROW_BYTES + Buffer.byteLength(payloadJson + queue + name + (unique ?? '')) * 2;
 }
 
 /** Longer than a TEXT is, so that its column had to be changed for it; such jobs are stored one by one. */

@@ -25,8 +25,9 @@ export function statementTexts(names: { readonly table: string; readonly failedT
     // reads, and every insert would wait for it.
     readCommitted: 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED',
     begin: 'START TRANSACTION',
-    commit: 'COMMIT',
-    rollback: 'ROLLBACK',
+    // In full: by completion_type a plain COMMIT may begin another transaction, or end the connection.
+    commit: 'COMMIT AND NO CHAIN NO RELEASE',
+    rollback: 'ROLLBACK AND NO CHAIN NO RELEASE',
 
     // Nothing but a question: its answer says whether a transaction is open on the connection.
     state: 'DO 0',

@@ -147,7 +147,7 @@ export function describeLocks(name: string, url: () => string, { skipsLocked, un
         wrap: (real) =>
           watched(real, {
             before: async (sql) => {
-              if (sql !== 'COMMIT') return;
+              if (sql !== texts.commit) return;
               held += 1;
               for (const priority of [0, 1, 2]) await pusher.push(aJob({ priority, queue: 'default' }));
               await pusher.push(aJob({ queue: 'aaa', unique: 'k' }));

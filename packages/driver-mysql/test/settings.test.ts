@@ -77,6 +77,7 @@ describe('a driver does all it does', () => {
     'SET auto_increment_increment = 7',
     'SET innodb_snapshot_isolation = 1',
     'SET tx_read_only = 0',
+    "SET completion_type = 'CHAIN'",
     'SET timestamp = 1',
     'SET foreign_key_checks = 0, unique_checks = 1',
   ])('on connections with %s', async (statement) => {
@@ -137,6 +138,21 @@ describe('the application’s connections', () => {
       expect([await count(pool), await count(pool, 'notes')]).toStrictEqual([expected, 0]);
     },
   );
+});
+
+describe.each(['CHAIN', 'RELEASE'])('where completion_type is %s', (type) => {
+  it('the end of a transaction of the queue’s begins no other, and ends no connection', async () => {
+    const { pool, driver } = await open(database.url(), { pool: { connectionLimit: 1 } });
+    pool.on('connection', (connection) => connection.query(`SET completion_type = '${type}'`));
+    const state = () => rowsOf(pool, 'SELECT connection_id(), @@in_transaction');
+    const before = await state();
+    await driver.pushMany([aJob(), aJob()]);
+    expect(await driver.pending()).toBe(2);
+    const job = await driver.reserve(['default'], 60, 'w');
+    expect(job !== null && (await driver.fail(job, 'no'))).toBe(true);
+    expect([await driver.push(aJob()), await count(pool)]).toStrictEqual([3, 2]);
+    expect(await state()).toStrictEqual(before);
+  });
 });
 
 describe('the number of rows that a statement has changed', () => {

@@ -122,6 +122,25 @@ describe('what the driver sends', () => {
   });
 });
 
+describe('a batch', () => {
+  it('fits a server whose max_allowed_packet is a megabyte, whatever it is of, in few statements', async () => {
+    const { pool } = await open(database.url());
+    const notes = watched(pool);
+    const driver = new MysqlDriver(notes.pool);
+    const names = { name: '😀'.repeat(190), queue: '😀'.repeat(64) };
+    const batches = [
+      Array.from({ length: 1_200 }, (_, n) => aJob({ ...names, unique: `${n}-${'😀'.repeat(180)}` })),
+      Array.from({ length: 1_000 }, () => aJob({ payload: { text: '"é'.repeat(500) } })),
+      Array.from({ length: 30 }, () => aJob({ payload: { text: 'x'.repeat(65_000) } })),
+    ];
+    for (const jobs of batches) expect(new Set(await driver.pushMany(jobs)).size).toBe(jobs.length);
+    const inserts = notes.sent.filter((sql) => /^\s*INSERT/.test(sql)).map((sql) => sql.length);
+    expect(Math.max(...inserts)).toBeLessThan(1_040_000);
+    expect(Math.min(...inserts.slice(0, 4))).toBeGreaterThan(500_000);
+    expect(inserts.length).toBeLessThan(20);
+  });
+});
+
 describe('the round trips', () => {
   async function trips(
     act: (driver: MysqlDriver) => Promise<unknown>,

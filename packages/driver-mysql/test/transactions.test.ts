@@ -77,21 +77,24 @@ describe('within a transaction of the application', () => {
     expect([await count(pool, 'notes'), await count(pool)]).toStrictEqual([2, 1]);
   });
 
-  it('at REPEATABLE READ a key gives its holder’s id, committed after the snapshot or not', async () => {
-    const { pool, driver } = await openWithNotes();
-    const connection = await begin(pool);
-    expect(await count(connection)).toBe(0); // the snapshot
-    const holder = await driver.push(aJob({ unique: 'k' }));
-    const other = await driver.push(aJob({ unique: 'l' }));
-    expect(await rowsOf(connection, "SELECT id FROM queue_jobs WHERE unique_key = 'k'")).toStrictEqual([]);
-    expect(await driver.within(connection).push(aJob({ unique: 'k' }))).toBe(holder);
-    expect(
-      await driver.within(connection).pushMany([aJob(), aJob({ unique: 'l' }), aJob({ unique: 'k' })]),
-    ).toStrictEqual([expect.any(Number), other, holder]);
-    await note(connection, 'goes on');
-    await connection.commit();
-    expect([await count(pool, 'notes'), await count(pool)]).toStrictEqual([1, 3]);
-  });
+  it.each([0, 1])(
+    'at REPEATABLE READ a key gives its holder’s id, committed after the snapshot or not (innodb_snapshot_isolation %i)',
+    async (isolation) => {
+      const { pool, driver } = await openWithNotes();
+      const connection = await begin(pool, [`SET innodb_snapshot_isolation = ${isolation}`]);
+      expect(await count(connection)).toBe(0); // the snapshot
+      const holder = await driver.push(aJob({ unique: 'k' }));
+      const other = await driver.push(aJob({ unique: 'l' }));
+      expect(await rowsOf(connection, "SELECT id FROM queue_jobs WHERE unique_key = 'k'")).toStrictEqual([]);
+      expect(await driver.within(connection).push(aJob({ unique: 'k' }))).toBe(holder);
+      expect(
+        await driver.within(connection).pushMany([aJob(), aJob({ unique: 'l' }), aJob({ unique: 'k' })]),
+      ).toStrictEqual([expect.any(Number), other, holder]);
+      await note(connection, 'goes on');
+      await connection.commit();
+      expect([await count(pool, 'notes'), await count(pool)]).toStrictEqual([1, 3]);
+    },
+  );
 
   it('the loser of a race for a key waits, gets the holder’s id, and goes on', async () => {
     const { pool, driver } = await openWithNotes();
@@ -137,6 +140,19 @@ describe('within a transaction of the application', () => {
     expect([await count(pool, 'notes'), await count(pool)]).toStrictEqual([1, 0]);
   });
 
+  it('a batch that is refused at its end is taken back, however large it was, in statements of a bounded size', async () => {
+    const { pool, driver } = await openWithNotes({ maxPayloadBytes: 100_000 });
+    const { connection, sent } = spied(await begin(pool));
+    await note(connection, 'mine');
+    const jobs = [...Array.from({ length: 2_500 }, () => aJob()), aJob({ payload: { text: 'x'.repeat(70_000) } })];
+    const error = await refusalOf(driver.within(connection).pushMany(jobs));
+    expect([error.errno, error.transactionLost]).toStrictEqual([1406, undefined]);
+    const ids = sent.filter((sql) => /^\s*DELETE/.test(sql)).map((sql) => sql.match(/AS id\b/g)?.length);
+    expect(ids).toStrictEqual([1_000, 1_000, 500]);
+    await connection.commit();
+    expect([await count(pool, 'notes'), await count(pool)]).toStrictEqual([1, 0]);
+  });
+
   it('a deadlock is passed on untouched, marked as having cost the transaction, and nothing is sent after it', async () => {
     const { pool, driver } = await openWithNotes();
     const sites = [spied(await begin(pool)), spied(await begin(pool))] as const;
@@ -158,6 +174,21 @@ describe('within a transaction of the application', () => {
     const refused = ends.filter((one) => one.status === 'rejected');
     expect(refused.map(({ reason }) => [reason.errno, reason.transactionLost])).toStrictEqual([[1213, true]]);
     expect([await count(pool, 'notes'), await count(pool)]).toStrictEqual([1, 2]);
+  });
+
+  it('a job that is newer than the snapshot is not completed where the server minds (1020), and that is marked too', async () => {
+    const { pool, driver } = await openWithNotes();
+    const connection = await begin(pool, ['SET innodb_snapshot_isolation = 1']);
+    expect(await count(connection)).toBe(0); // the snapshot
+    await driver.push(aJob());
+    const job = await driver.reserve(['default'], 60, 'w');
+    if (job === null) throw new Error('no job');
+    await note(connection, 'mine');
+    const error = await refusalOf(driver.within(connection).delete(job));
+    expect([error.errno, error.transactionLost]).toStrictEqual([1020, true]);
+    await connection.commit();
+    expect([await count(pool, 'notes'), await count(pool)]).toStrictEqual([0, 1]);
+    expect(await driver.delete(job)).toBe(true);
   });
 
   it('an error that ended the transaction by a setting of the server’s is marked too', async () => {
