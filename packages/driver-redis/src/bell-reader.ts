@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { breakOff, type RedisClient } from './client.js';
 import { Deadline } from './deadline.js';
+import { replyCode } from './errors.js';
 import { textsOf } from './replies.js';
 
 export interface BellReaderOptions {
@@ -13,6 +14,8 @@ export interface BellReaderOptions {
   readonly onListening: () => void;
   /** The connection did not answer any more: others to the same server may be the same. */
   readonly onSilence: () => void;
+  /** The server answered with an error: it does not let anybody wait, or not just now. */
+  readonly onRefusal: (error: unknown) => void;
   /** Rings a bell that nobody here had a use for. */
   readonly passOn: (queue: string) => Promise<void>;
 }
@@ -73,7 +76,7 @@ export class BellReader {
     }
   }
 
-  /** One connection, from its beginning to its end. */
+  /** One connection, from its beginning to its end. True: it waited, until the connection was lost. */
   async #listen(): Promise<boolean> {
     let hasListened = false;
     try {
@@ -91,6 +94,10 @@ export class BellReader {
       }
     } catch (error) {
       if (error instanceof Silence) this.#options.onSilence();
+      if (hasListened && replyCode(error) !== null) {
+        hasListened = false;
+        this.#options.onRefusal(error);
+      }
     } finally {
       if (this.#client !== null) breakOff(this.#client);
       this.#client = null;

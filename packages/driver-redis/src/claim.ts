@@ -8,7 +8,7 @@ import {
   UNDECODABLE_PAYLOAD,
 } from '@q/core/driver-kit';
 import type { Context } from './context.js';
-import { failClaim } from './finish.js';
+import { CLAIMS_AT_ONCE, failClaim } from './finish.js';
 import { handleOf } from './keys.js';
 import { listOf, rowsOf, textsOf } from './replies.js';
 
@@ -43,6 +43,8 @@ interface Answer {
   readonly isOver: boolean;
   /** It stopped before the n-th queue, of which it was not given all levels. */
   readonly stoppedAt: number | null;
+  /** It claimed all that it was asked for. */
+  readonly isFull: boolean;
 }
 
 class Claiming {
@@ -61,12 +63,12 @@ class Claiming {
 
   async run(): Promise<void> {
     while (this.#queues.length > 0 && this.claimed.length < this.#request.limit) {
-      const { rows, isOver, stoppedAt } = await this.#claim();
+      const { rows, isOver, stoppedAt, isFull } = await this.#claim();
       const broken = await this.#take(rows);
       if (isOver && this.claimed.length > 0) return;
       if (stoppedAt !== null) this.#goOnAt(stoppedAt);
-      else if (broken.length === 0) return;
-      else this.#goOnFrom(broken, rows);
+      else if (broken.length > 0) this.#goOnFrom(broken, rows);
+      else if (!isFull) return;
     }
   }
 
@@ -74,12 +76,13 @@ class Claiming {
     const { connection, levels, now } = this.#context;
     const { limit, timeout, worker } = this.#request;
     const at = now();
+    const most = Math.min(limit - this.claimed.length, CLAIMS_AT_ONCE);
     const reply = listOf(
       await connection.run('reserve', levels.of(this.#queues), [
         String(secondsAt(at)),
         String(secondsAfter(at, timeout)),
         worker,
-        String(limit - this.claimed.length),
+        String(most),
         this.claimed.length > 0 ? 'more' : '',
       ]),
     );
@@ -88,7 +91,8 @@ class Claiming {
     const [end = ''] = textsOf(reply[2]);
     const stopped = /^queue (\d+)$/.exec(end)?.[1];
     const stoppedAt = stopped === undefined ? null : Number(stopped) - 1;
-    return { rows: rowsOf(reply[0], 9).map(claimedRow), isOver: end === 'batch', stoppedAt };
+    const rows = rowsOf(reply[0], 9).map(claimedRow);
+    return { rows, isOver: end === 'batch', stoppedAt, isFull: rows.length === most };
   }
 
   /** Keeps what decodes and fails what does not; resolves to the latter. */

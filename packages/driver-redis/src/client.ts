@@ -78,6 +78,8 @@ const OVERRIDES = {
   replyMapping: 'legacy',
   himportFieldsets: undefined,
   readOnly: false,
+  // Where sentinels are asked for a node.
+  role: 'master',
   monitor: false,
   scripts: undefined,
 } as const;

@@ -1,7 +1,10 @@
 import { isQueueError, QueueError } from '@q/core';
 
-/** What a node says that cannot be written now: a replica after a failover, or a server that is still loading its data. */
-const WRONG_NODE: readonly string[] = ['READONLY', 'LOADING', 'MASTERDOWN'];
+/**
+ * What a node says that cannot be written now: a replica after a failover (to whoever waits just then, UNBLOCKED), or a
+ * server that is still loading its data.
+ */
+const WRONG_NODE: readonly string[] = ['READONLY', 'LOADING', 'MASTERDOWN', 'UNBLOCKED'];
 
 /** What our scripts say where the call came too late by the server's clock, as far as that is known. */
 const LATE = 'LATE';

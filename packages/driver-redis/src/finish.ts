@@ -28,8 +28,8 @@ async function finish(
   );
 }
 
-// What one call holds at most: a script is in everybody's way for as long as it runs.
-const CLAIMS_AT_ONCE = 1_000;
+/** What one call claims or acts on at most: a script is in everybody's way for as long as it runs. */
+export const CLAIMS_AT_ONCE = 1_000;
 
 /** Acts on all claims, and resolves to those that were refused: they are lost. */
 export async function actOnClaims<C extends Claim>(

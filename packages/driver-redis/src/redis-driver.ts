@@ -12,6 +12,7 @@ import {
   type QueueLeases,
   type QueueScratch,
   type QueueWakeups,
+  type QueueWarning,
   type ReservedJob,
   type Scratch,
 } from '@q/core';
@@ -27,6 +28,11 @@ import { KnownLevels } from './levels.js';
 import { type RedisDriverOptions, type SettledRedisOptions, settleRedisOptions } from './options.js';
 import { pushJobs } from './push.js';
 import { Wakeups } from './wakeups.js';
+
+interface ScratchSettings {
+  readonly now?: () => Date;
+  readonly onWarning?: (warning: QueueWarning) => void;
+}
 
 /**
  * The jobs of q in Redis, 6.2 or later, a single server or a cluster. The application's client is a template: the driver
@@ -63,7 +69,7 @@ export class RedisDriver
     this.#template = template;
     this.#options = settled;
     this.#context = { connection, levels: new KnownLevels(), now, warn };
-    this.#wakeups = new Wakeups(connection, keys);
+    this.#wakeups = new Wakeups(connection, keys, warn);
   }
 
   async push(job: NewJob): Promise<number> {
@@ -135,13 +141,27 @@ export class RedisDriver
     return this.#wakeups.subscribe(names, wake);
   }
 
-  async scratch(options?: { readonly now?: () => Date }): Promise<Scratch> {
+  async scratch(options: ScratchSettings = {}): Promise<Scratch> {
     const { warn, ...settings } = this.#options;
     const prefix = `queue_scratch_${randomBytes(6).toString('hex')}`;
-    const now = options?.now ?? settings.now;
-    const driver = new RedisDriver(this.#template, { ...settings, prefix, now, onWarning: warn });
+    const { now = settings.now, onWarning = warn } = options;
+    const another = () => new RedisDriver(this.#template, { ...settings, prefix, now, onWarning });
+    const driver = another();
+    const others: RedisDriver[] = [];
     this.#context.connection.checkOpen();
-    return { driver, [Symbol.asyncDispose]: () => driver.#wipe() };
+    const twin = {
+      driver,
+      connect: async () => {
+        const other = another();
+        others.push(other);
+        return other;
+      },
+      [Symbol.asyncDispose]: async () => {
+        await Promise.all(others.map((other) => other.close()));
+        await driver.#wipe();
+      },
+    };
+    return twin;
   }
 
   /** Ends the connections of the driver's own; calls under way still end, for a moment. The client given is left alone. */
@@ -170,8 +190,11 @@ export class RedisDriver
   /** Deletes everything under the prefix, and closes. */
   async #wipe(): Promise<void> {
     const { connection, levels } = this.#context;
-    await countPending(this.#context, null);
-    await connection.run('wipe', levels.of(levels.queues));
-    await this.close();
+    try {
+      await countPending(this.#context, null);
+      await connection.run('wipe', levels.of(levels.queues));
+    } finally {
+      await this.close();
+    }
   }
 }

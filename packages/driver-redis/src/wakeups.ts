@@ -1,5 +1,7 @@
+import type { QueueWarning } from '@q/core';
 import { BellReader } from './bell-reader.js';
 import type { Connection } from './connection.js';
+import { isHarmless } from './errors.js';
 import type { Keys } from './keys.js';
 
 interface Subscription {
@@ -14,12 +16,14 @@ interface Subscription {
 export class Wakeups {
   readonly #connection: Connection;
   readonly #keys: Keys;
+  readonly #warn: (warning: QueueWarning) => void;
   readonly #subscriptions = new Set<Subscription>();
   #reader: BellReader | null = null;
 
-  constructor(connection: Connection, keys: Keys) {
+  constructor(connection: Connection, keys: Keys, warn: (warning: QueueWarning) => void) {
     this.#connection = connection;
     this.#keys = keys;
+    this.#warn = warn;
   }
 
   async subscribe(queues: readonly string[], wake: () => void): Promise<AsyncDisposable> {
@@ -60,10 +64,18 @@ export class Wakeups {
       onRung: (queue) => this.#wake(({ queues }) => queues.has(queue)),
       onListening: () => this.#wake(() => true),
       onSilence: () => void this.#connection.suspect(),
+      onRefusal: (error) => this.#refused(error),
       passOn: async (queue) => {
         await this.#connection.run('ring', [{ queue, priorities: [] }]);
       },
     });
+  }
+
+  #refused(error: unknown): void {
+    // A node that is the wrong one just now is not worth a word: calls say so.
+    if (!isHarmless(error)) return;
+    const message = `Redis refuses to let this driver wait for pushes, so workers find jobs by polling: ${(error as Error).message}`;
+    this.#warn({ code: 'wakeups_unavailable', message });
   }
 
   #wake(isMeant: (subscription: Subscription) => boolean): void {

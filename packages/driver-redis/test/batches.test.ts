@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aJob, open } from './fixtures.js';
+import { aJob, open, until } from './fixtures.js';
 
 describe('a big number', () => {
   it.each([2 ** 31 + 5, 10 ** 15 + 1, Number.MAX_SAFE_INTEGER - 1])('is an id, exactly: %d', async (counter) => {
@@ -54,6 +54,28 @@ describe('a large batch', () => {
     expect(await driver.extendMany(jobs, 120)).toStrictEqual([]);
     clock.advance(60);
     expect(await driver.pending()).toBe(0);
+    expect(await driver.deleteMany(jobs)).toStrictEqual([]);
+  });
+
+  it('of claims is made a thousand at a time: no script holds up the server for long', async () => {
+    const { driver, clock, raw, stored } = open();
+    await driver.pushMany(Array.from({ length: 2_500 }, () => aJob({ delay: 5 })));
+    await driver.pushMany([aJob({ priority: 1 }), aJob({ priority: -1 })]);
+    clock.advance(5);
+    const sizes: number[] = [];
+    const monitor = await raw.monitor();
+    monitor.on('monitor', (_: string, words: string[], by: string) => {
+      const [command = '', key = ''] = words;
+      if (by !== 'lua' && /^eval/i.test(command) && words.includes(stored.key('id'))) sizes.push(0);
+      const isClaim = /^zadd$/i.test(command) && key === stored.key('claims:0:default');
+      if (by === 'lua' && isClaim) sizes.push((sizes.pop() ?? 0) + 1);
+    });
+    const jobs = await driver.reserveMany(['default'], 3_000, 60, 'w');
+    await raw.echo('the end');
+    await until('all was seen', () => sizes.reduce((sum, size) => sum + size, 0) === 2_500);
+    monitor.disconnect();
+    expect([jobs.length, new Set(jobs.map(({ id }) => id)).size]).toStrictEqual([2_502, 2_502]);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_000);
     expect(await driver.deleteMany(jobs)).toStrictEqual([]);
   });
 

@@ -49,7 +49,10 @@ describe('closing', () => {
     const call = driver.push(aJob());
     await driver.close();
     expect(await call).toBe(1);
-    const { driver: lost } = open({ url: inject('redis'), via: 'redis://10.255.255.1:6379', callTimeout: 1 });
+    const relay = await startRelay(inject('redis'));
+    onTestFinished(() => relay.close());
+    relay.freeze();
+    const { driver: lost } = open({ via: relay.url });
     const hopeless = codeOf(lost.push(aJob()));
     await lost.close();
     expect(await hopeless).toBe('store_unavailable');

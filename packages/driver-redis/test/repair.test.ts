@@ -50,6 +50,25 @@ describe('what somebody does to the keys by hand', () => {
     expect(await stored.keys()).toStrictEqual([stored.key('id')]);
   });
 
+  it('XDEL and XTRIM of what waits, and XGROUP SETID: pending counts what is left, on every level of its own', async () => {
+    const { driver, raw, stored } = open();
+    await pushed(driver, 8);
+    await driver.pushMany([aJob({ priority: 5 }), aJob({ priority: 5 })]);
+    const entries = await raw.xrange(stored.key('ready:0:default'), '-', '+');
+    await raw.xdel(stored.key('ready:0:default'), ...entries.slice(3, 5).map(([entry]) => entry));
+    expect(await driver.pending()).toBe(8);
+    await raw.xtrim(stored.key('ready:0:default'), 'MAXLEN', 4);
+    expect(await driver.pending()).toBe(6);
+    expect(await driver.reserveMany(['default'], 3, 60, 'w')).toHaveLength(3);
+    await raw.xgroup('SETID', stored.key('ready:0:default'), 'q', '0');
+    expect(await driver.pending()).toBe(3);
+    // The two claims of the higher level are on nothing now. They say nothing of the level below.
+    await raw.del(stored.key('ready:5:default'));
+    expect(await driver.pending()).toBe(3);
+    await raw.del(stored.key('ready:0:default'));
+    expect(await driver.pending()).toBe(0);
+  });
+
   it('XDEL under a live claim: its holder can renew and finish it, and a release finds nothing to run again', async () => {
     const { driver, raw, stored } = open();
     await pushed(driver, 3);
@@ -136,7 +155,7 @@ describe('what somebody does to the keys by hand', () => {
     expect((await driver.findFailed(2))?.payloadJson).toBe(payload);
   });
 
-  it.each(['', 'x', '1.5', '-1', '0x10', '9007199254740993'])(
+  it.each(['', 'x', '1.5', '-1', '0x10', '007', '9007199254740993'])(
     'XADD of an entry whose id is %j: it is left alone, with a warning, and holds up nobody',
     async (id) => {
       const { driver, raw, stored, warnings } = open();
@@ -154,6 +173,29 @@ describe('what somebody does to the keys by hand', () => {
     },
   );
 
+  it('XADD of such an entry, and XDEL of it when somebody has seen the warning: nothing is left of it', async () => {
+    const { driver, raw, stored } = open();
+    await pushed(driver, 1);
+    const entry = (await raw.xadd(stored.key('ready:0:default'), '*', 'id', 'x', 'name', 'a', 'payload', '{}')) ?? '';
+    expect(await drain(driver)).toHaveLength(1);
+    await raw.xdel(stored.key('ready:0:default'), entry);
+    expect(await drain(driver)).toStrictEqual([]);
+    expect(await stored.keys()).toStrictEqual([stored.key('id')]);
+    await pushed(driver, 2);
+    expect(await driver.pending()).toBe(2);
+  });
+
+  it('XADD of a job without an id where there are no more ids: it is left alone, with a warning, and not lost', async () => {
+    const { driver, raw, stored, warnings } = open();
+    await raw.set(stored.key('id'), String(Number.MAX_SAFE_INTEGER - 1));
+    const [id] = await pushed(driver, 1);
+    await raw.xadd(stored.key('ready:0:default'), '*', 'name', 'send', 'payload', '{}');
+    expect(await drain(driver)).toStrictEqual([id]);
+    expect(await raw.xlen(stored.key('ready:0:default'))).toBe(1);
+    expect(await driver.pending()).toBe(0);
+    expect(warnings.map(({ code }) => code)).toStrictEqual(['id_out_of_range']);
+  });
+
   it('XADD of what is no job: it is deleted', async () => {
     const { driver, raw, stored } = open();
     const [id] = await pushed(driver, 1);
@@ -170,6 +212,34 @@ describe('what somebody does to the keys by hand', () => {
 });
 
 describe('a script that ends in the middle', () => {
+  it('before a push’s last write leaves what it stored to be run', async () => {
+    const { driver, raw, stored } = open();
+    await raw.set(stored.key('ready:1:default'), 'what no stream is');
+    const jobs = [aJob(), aJob({ delay: 5 }), aJob({ priority: 1 })];
+    await expect(driver.pushMany(jobs)).rejects.toThrow(/WRONGTYPE/);
+    await raw.del(stored.key('ready:1:default'));
+    expect(await driver.pending()).toBe(1);
+    expect(await drain(driver)).toHaveLength(1);
+  });
+
+  it('before a release’s last write leaves no claim that nobody could finish', async () => {
+    const { driver, raw, stored, clock } = open();
+    const [id] = await pushed(driver, 1);
+    const job = await driver.reserve(['default'], 10, 'w');
+    expect(await driver.release(job ?? { id: 0, attempts: 0, handle: '' }, 60, 'no')).toBe(true);
+    for (const isDelayed of [true, false]) {
+      await raw.zadd(stored.key('claims:0:default'), clock.seconds + 10, String(id));
+      if (!isDelayed) await raw.zrem(stored.key('delayed:0:default'), String(id));
+      clock.advance(10);
+      expect(await driver.reserve(['default'], 10, 'w')).toBeNull();
+      expect(await driver.pending()).toBe(0);
+    }
+    clock.advance(60);
+    expect(await driver.pending()).toBe(1);
+    expect(await drain(driver)).toStrictEqual([id]);
+    expect(await stored.keys()).toStrictEqual([stored.key('id')]);
+  });
+
   it('after a promotion’s first write leaves the job to be run once', async () => {
     const { driver, raw, stored, clock } = open();
     const id = await driver.push(aJob({ delay: 5 }));

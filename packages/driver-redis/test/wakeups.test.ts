@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { startRedis } from '@q/servers';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RedisDriver } from '../src/index.js';
-import { aClient, aJob, connectionsTo, open, pause, until } from './fixtures.js';
+import { aClient, aclOf, aJob, aUserOf, connectionsTo, open, pause, until } from './fixtures.js';
 
 /** A driver that waits for pushes, and how often it was woken. */
 async function listening(driver: RedisDriver, queues = ['default']) {
@@ -152,6 +153,25 @@ describe('the connection that waits', () => {
     await pause(1_000);
     monitor.disconnect();
     expect(seen.filter((line) => line.includes(prefix))).toStrictEqual([]);
+  });
+
+  it('that is refused is tried again at leisure, not in a loop; the reason is told once, and pushes go on', async () => {
+    const server = await startRedis({ own: true });
+    onTestFinished(() => server.close());
+    const { raw, prefix } = open({ url: server.url });
+    await raw.call('ACL', 'SETUSER', 'queue', 'on', '>secret', ...aclOf(prefix), '-bzpopmin');
+    const { driver, warnings } = open({ url: server.url, prefix, template: aUserOf(server.url) });
+    const received = async () => Number(/total_connections_received:(\d+)/.exec(await raw.info('stats'))?.[1]);
+    const { heard } = await listening(driver);
+    const before = await received();
+    await pause(3_000);
+    expect((await received()) - before).toBeLessThan(20);
+    expect(heard.count).toBeLessThan(20);
+    expect(await driver.push(aJob())).toBe(1);
+    expect(warnings.map(({ code }) => code)).toStrictEqual(['wakeups_unavailable']);
+    expect(warnings[0]?.message).toContain('NOPERM');
+    await raw.call('ACL', 'SETUSER', 'queue', '+bzpopmin');
+    await until('it waits', async () => (await connectionsTo(raw)).some(({ flags }) => flags?.includes('b')));
   });
 
   it('keeps waiting for the other queues when one subscription of several ends', async () => {

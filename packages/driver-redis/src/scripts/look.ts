@@ -12,8 +12,9 @@ for _, queue in ipairs(queues) do
   for _, priority in ipairs(levels) do
     local level = queue.known[priority]
     if level then
-      pending = pending + call('XLEN', level.ready) + call('ZCOUNT', level.delayed, '-inf', now)
-        - call('ZCOUNT', level.claims, '(' .. now, '+inf')
+      local unclaimed = call('XLEN', level.ready) - call('ZCOUNT', level.claims, '(' .. now, '+inf')
+      -- Below zero where somebody has deleted the entries of claimed ones.
+      pending = pending + math.max(0, unclaimed) + call('ZCOUNT', level.delayed, '-inf', now)
     else
       isKnown = false
     end

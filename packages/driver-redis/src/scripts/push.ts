@@ -48,6 +48,9 @@ if not id then return { 'full' } end
 
 local function store(job)
   local level, entry = job.level, ''
+  -- First, so that whatever is stored can be found.
+  if not level.isUsed then register(level) end
+  level.isUsed = true
   job.id = whole(id)
   id = id + 1
   if job.due == '' then
@@ -62,7 +65,6 @@ local function store(job)
   if job.unique ~= '' then
     call('HSET', UNIQUE, job.unique, table.concat({ job.id, entry, level.priority, level.queue.name }, '\\t'))
   end
-  level.isUsed = true
 end
 
 local ids = { 'pushed' }
@@ -72,7 +74,6 @@ for _, job in ipairs(jobs) do
 end
 for _, queue in ipairs(queues) do
   for _, level in pairs(queue.known) do
-    if level.isUsed then register(level) end
     if level.hasReady then ring(queue) end
   end
 end

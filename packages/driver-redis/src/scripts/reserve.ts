@@ -47,12 +47,17 @@ local function takeOver(level)
     if not id then return false end
     local state = readState(id)
     local job = state and readJob(level, id, state.entry)
-    if job then
+    if job and state.entry ~= '' then
       if count == 0 and not isMore then give(level, id, state, job, true) end
       return true
+    elseif job then
+      -- It was released already; whatever released it ended in the middle.
+      call('ZADD', level.delayed, state.due, id)
+      call('ZREM', level.claims, id)
+    else
+      -- Somebody has deleted its entry: there is nothing to run any more.
+      drop(level, id, state or { unique = '', entry = '' })
     end
-    -- Somebody has deleted its entry: there is nothing to run any more.
-    drop(level, id, state or { unique = '', entry = '' })
   end
 end
 
@@ -67,25 +72,40 @@ local function readNew(level, most)
   return read and read[1][2] or {}
 end
 
+-- Held for ever, by nobody: it is neither handed out nor counted.
+local function strand(level, entry, id)
+  call('ZADD', level.claims, '+inf', entry)
+  stranded[#stranded + 1] = id
+end
+
+-- Where somebody has deleted a stranded entry, nothing is to be held any more.
+local function letGo(level)
+  if call('ZCARD', level.claims) <= call('XLEN', level.ready) then return end
+  for _, entry in ipairs(call('ZRANGEBYSCORE', level.claims, '+inf', '+inf')) do
+    if #call('XRANGE', level.ready, entry, entry) == 0 then call('ZREM', level.claims, entry) end
+  end
+end
+
 -- An entry written by another hand, without an id, gets one.
 local function adopt(level, entry, fields)
-  local first = fields.name and fields.payload and takeIds(1, now)
-  if first then
+  if fields.name and fields.payload then
+    local first = takeIds(1, now)
+    if not first then return strand(level, entry, '') end
     call('XADD', level.ready, '*', 'id', whole(first), 'name', fields.name, 'payload', fields.payload,
       'max_attempts', jobOf(fields).max, 'unique_key', '', 'created_at', now)
   end
   call('XDEL', level.ready, entry)
 end
 
+local function isId(text)
+  local id = string.match(text, '^%d+$') and tonumber(text)
+  return id and id <= LARGEST_ID and whole(id) == text
+end
+
 local function takeNew(level, entry, fields)
   local id = fields.id
   if not id then return adopt(level, entry, fields) end
-  if not string.match(id, '^%d+$') or tonumber(id) > LARGEST_ID then
-    -- Held for ever, by nobody: it is neither handed out nor counted.
-    call('ZADD', level.claims, '+inf', entry)
-    stranded[#stranded + 1] = id
-    return
-  end
+  if not isId(id) then return strand(level, entry, id) end
   local state = readState(id)
   if state and state.entry == entry and call('ZSCORE', level.claims, id) then return end
   local isThere = not state or state.entry == entry
@@ -113,7 +133,10 @@ local function claimFrom(level)
   promote(level)
   if takeOver(level) then return true end
   if call('XLEN', level.ready) > 0 then claimNew(level) end
-  if count == 0 then retire(level) end
+  if count == 0 then
+    letGo(level)
+    retire(level)
+  end
   return count >= limit
 end
 
