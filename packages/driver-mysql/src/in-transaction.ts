@@ -56,9 +56,10 @@ export class CallersConnections {
     const { connection, now } = this.#options;
     connection.checkOpen();
     const session = connection.sessionOn(client);
-    await checkOpenTransaction(session);
-    const wasOpen = session.isOpen;
+    let wasOpen = false;
     try {
+      await checkOpenTransaction(session);
+      wasOpen = session.isOpen;
       return await work(session, now());
     } catch (error) {
       if (await isLost(session, wasOpen, error)) markTransactionLost(error);

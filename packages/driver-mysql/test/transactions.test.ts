@@ -212,8 +212,10 @@ describe('within a transaction of the application', () => {
     connection.on('error', () => {});
     await pool.query(`KILL ${connection.threadId}`);
     const within = driver.within(connection);
-    const error = await refusalOf(within.push(aJob()));
-    expect(isQueueError(error)).toBe(false);
+    for (const call of [() => within.push(aJob()), () => within.pushMany([aJob()])]) {
+      const error = await refusalOf(call());
+      expect([isQueueError(error), error.transactionLost]).toStrictEqual([false, true]);
+    }
     expect(await count(pool)).toBe(0);
   });
 
