@@ -3,6 +3,7 @@ import type {
   FailedJob,
   QueueBatches,
   QueueBatchLeases,
+  QueueDiagnosis,
   QueueDriver,
   QueueInspection,
   QueueLeases,
@@ -48,6 +49,7 @@ interface AbilityTypes {
   schema: QueueSchema;
   inspection: QueueInspection;
   scratch: QueueScratch;
+  diagnosis: QueueDiagnosis;
 }
 
 interface BackDoors {

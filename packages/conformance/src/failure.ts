@@ -17,6 +17,7 @@ const EXPECTATIONS: Readonly<Record<string, string>> = {
   deepStrictEqual: 'should be',
   notStrictEqual: 'should not be',
   match: 'should match',
+  doesNotMatch: 'should not match',
 };
 
 /** What Node appends to a message: a comparison that does not say which side is whose. */

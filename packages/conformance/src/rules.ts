@@ -79,6 +79,7 @@ export const RULES = {
   'large-ids': 'Ids are JavaScript numbers, correct up to 2^53 − 1.',
   schema: 'schema gives the SQL that creates both tables, and ends by pointing at `q forget --before=YYYY-MM-DD`.',
   scratch: 'scratch gives an empty, throw-away twin on the same server.',
+  diagnosis: 'diagnose tells what was found, each finding with what to do about it, and changes nothing.',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type RuleId = keyof typeof RULES;

@@ -2,11 +2,13 @@ import {
   type Claim,
   type FailedJob,
   type FailedSelection,
+  type Finding,
   type InTransaction,
   type JobState,
   type NewJob,
   type QueueBatches,
   type QueueBatchLeases,
+  type QueueDiagnosis,
   type QueueDriver,
   QueueError,
   type QueueInspection,
@@ -20,6 +22,7 @@ import {
   type QueueWakeups,
   type ReservedJob,
   type Scratch,
+  type ScratchOptions,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
 import { ReferenceOperations } from './reference-operations.js';
@@ -35,7 +38,8 @@ type Contract = QueueDriver &
   QueueSyncPush &
   QueueSchema &
   QueueInspection &
-  QueueScratch;
+  QueueScratch &
+  QueueDiagnosis;
 
 const SCHEMA = `-- Two tables: a finished job is deleted, a failed one waits here for a human.
 CREATE TABLE queue_jobs (…);
@@ -155,9 +159,15 @@ export class ReferenceDriver extends ReferenceOperations implements Contract {
     return SCHEMA;
   }
 
-  async scratch(options: { readonly now?: () => Date } = {}): Promise<Scratch> {
-    const driver = new ReferenceDriver(new MemoryStore(), options.now ?? (() => new Date()));
-    return { driver, [Symbol.asyncDispose]: async () => {} };
+  async scratch({ now = this.now }: ScratchOptions = {}): Promise<Scratch> {
+    const store = new MemoryStore();
+    const connect = async () => new ReferenceDriver(store, now);
+    return { driver: await connect(), connect, [Symbol.asyncDispose]: async () => {} };
+  }
+
+  async diagnose(): Promise<Finding[]> {
+    const message = 'What is in memory is gone when the process ends';
+    return [{ level: 'warning', code: 'durability', message, advice: 'Keep jobs that matter in a database' }];
   }
 
   /** What a plain push makes of a job; the other ways to push do it by themselves. */

@@ -2,6 +2,7 @@ import type { ConformanceCase } from '../case.js';
 import { abilities } from './abilities.js';
 import { claims } from './claims.js';
 import { deleteMany } from './delete-many.js';
+import { diagnosis } from './diagnosis.js';
 import { errorText } from './error-text.js';
 import { failedRows } from './failed-rows.js';
 import { fences } from './fences.js';
@@ -68,4 +69,5 @@ export const CASES: readonly ConformanceCase[] = [
   ...wakeups,
   ...inspection,
   ...schemaAndScratch,
+  ...diagnosis,
 ];

@@ -34,6 +34,9 @@ const FAULTS: readonly Fault[] = [
   { id: 'outer-space', what: 'with white space at an end', texts: () => [' a', 'a ', '\u00a0a', 'a\u3000'] },
 ];
 
+/** Queue names that no job can have. */
+const IMPOSSIBLE: readonly string[] = [textOf(65), 'a\0', ' a', ''];
+
 export const limitsAndText: readonly ConformanceCase[] = [
   ...ROLES.flatMap((role) => FAULTS.map((fault) => isRefused(role, fault))),
   ...ROLES.filter(({ id }) => id !== 'unique').map((role) =>
@@ -70,10 +73,24 @@ export const limitsAndText: readonly ConformanceCase[] = [
     name: 'Reserve and pending refuse a queue name outside the limits',
     rule: 'text-limits',
     run: async ({ driver }) => {
-      for (const queue of [textOf(65), 'a\0', ' a']) {
+      for (const queue of IMPOSSIBLE) {
         await refused(() => driver.reserve(['default', queue], 60, 'w'), 'invalid_text', 'reserve from such a queue');
         await refused(() => driver.pending(queue), 'invalid_text', 'pending of such a queue');
       }
+    },
+  }),
+  aCase({
+    id: 'limits/batch-checks-queues',
+    name: 'ReserveMany refuses a queue name outside the limits, and claims nothing',
+    rule: 'text-limits',
+    needs: ['batches'],
+    run: async ({ driver }) => {
+      await driver.push(aJob());
+      for (const queue of IMPOSSIBLE) {
+        const call = () => driver.reserveMany(['default', queue], 2, 60, 'w');
+        await refused(call, 'invalid_text', 'reserveMany from such a queue');
+      }
+      equal(await driver.pending(), 1, 'pending');
     },
   }),
 ];

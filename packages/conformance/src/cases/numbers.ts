@@ -89,6 +89,38 @@ export const numbers: readonly ConformanceCase[] = [
     },
   }),
   aCase({
+    id: 'numbers/batch-timeout-not-whole',
+    name: 'A timeout that is no whole number is refused by reserveMany, and no job is claimed',
+    rule: 'numbers',
+    needs: ['batches'],
+    run: async ({ driver }) => {
+      await driver.push(aJob());
+      for (const value of NOT_WHOLE) {
+        const call = () => driver.reserveMany(['default'], 1, value as number, 'w');
+        await refused(call, 'invalid_number', `timeout ${inWords(value)}`);
+      }
+      equal(await driver.pending(), 1, 'pending');
+    },
+  }),
+  aCase({
+    id: 'numbers/extend-many-timeout-not-whole',
+    name: 'A timeout that is no whole number is refused by extendMany, and the claims end when they would have',
+    rule: 'numbers',
+    needs: ['batchLeases'],
+    run: async ({ driver, clock }) => {
+      await driver.push(aJob());
+      const claim = await reserveOne(driver, { timeout: 60 });
+      for (const value of NOT_WHOLE) {
+        const call = () => driver.extendMany([claim], value as number);
+        await refused(call, 'invalid_number', `timeout ${inWords(value)}`);
+      }
+      clock.advance(59);
+      await reserveNone(driver, 'before the claim ends');
+      clock.advance(1);
+      await reserveOne(driver);
+    },
+  }),
+  aCase({
     id: 'numbers/reports-not-whole',
     name: 'A limit, an id or a number of attempts that is no whole number is refused by the reports, and nothing changes',
     rule: 'numbers',

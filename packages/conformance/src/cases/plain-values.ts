@@ -1,4 +1,4 @@
-import { equal, fail, ok } from 'node:assert/strict';
+import { deepEqual, equal, fail, ok } from 'node:assert/strict';
 import type { Claim, NewJob } from '@q/core';
 import { aCase, type ConformanceCase } from '../case.js';
 import { INVALID, inWords, nothingStored, refused } from '../expectations.js';
@@ -125,6 +125,56 @@ export const plainValues: readonly ConformanceCase[] = [
       await refused(() => driver.reserveMany(queues, 1, 60, 'w'), INVALID, 'reserveMany from an object');
       await nothingStored(driver, 'refused batches');
       equal(await driver.delete(held), true, 'the claim still holds');
+    },
+  }),
+  aCase({
+    id: 'plain-values/batch-worker',
+    name: 'A worker id that is no text is refused by reserveMany, and no job is claimed',
+    rule: 'plain-values',
+    needs: ['batches'],
+    run: async ({ driver }) => {
+      await driver.push(aJob());
+      for (const value of [...NOT_TEXT, ...NOTHING, '']) {
+        const call = () => driver.reserveMany(['default'], 1, 60, value as string);
+        await refused(call, INVALID, `worker ${inWords(value)}`);
+      }
+      equal(await driver.pending(), 1, 'pending');
+    },
+  }),
+  aCase({
+    id: 'plain-values/extend-many',
+    name: 'What are no claims is refused by extendMany, and the claims stay as they are',
+    rule: 'plain-values',
+    needs: ['batchLeases'],
+    run: async ({ driver, clock }) => {
+      await driver.push(aJob());
+      const held = await reserveOne(driver, { timeout: 60 });
+      const lists = NOT_CLAIMS.map(([, broken]) => [held, broken(held)]);
+      for (const value of [...lists, null, held, 'claims']) {
+        const call = () => driver.extendMany(value as Claim[], 600);
+        await refused(call, INVALID, `extendMany of ${inWords(value)}`);
+      }
+      clock.advance(60);
+      await reserveOne(driver);
+    },
+  }),
+  aCase({
+    id: 'plain-values/within-delete',
+    name: 'What is no claim is refused by a delete within a transaction, which stays usable',
+    rule: 'plain-values',
+    needs: ['transactions'],
+    run: async ({ driver, begin, notes }) => {
+      await driver.push(aJob());
+      const claim = await reserveOne(driver);
+      const transaction = await begin();
+      const within = driver.within(transaction.tx);
+      for (const [what, broken] of NOT_CLAIMS) {
+        await refused(() => within.delete(broken(claim) as Claim), INVALID, `delete of ${what}`);
+      }
+      await transaction.note('after it');
+      await transaction.commit();
+      deepEqual(await notes(), ['after it'], 'the rows of the application');
+      equal(await driver.delete(claim), true, 'the claim still holds');
     },
   }),
   aCase({

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { aCase, type ConformanceCase, type DriverWith } from '../case.js';
 import { sameIds } from '../expectations.js';
-import { aJob, drain, ids, lowestFirst, reserveNone, reserveOne, WORKER } from '../fixtures.js';
+import { aJob, drain, ids, lowestFirst, reserveNone, reserveOne, textOf, WORKER } from '../fixtures.js';
 
 export const reserveMany: readonly ConformanceCase[] = [
   aCase({
@@ -24,13 +24,13 @@ export const reserveMany: readonly ConformanceCase[] = [
   }),
   aCase({
     id: 'reserve-many/claims',
-    name: 'Each job of a batch is claimed as by a reserve: its attempt, its deadline, its worker',
+    name: 'Each job of a batch is claimed as by a reserve: its attempt, its deadline, its worker, cut to 64',
     rule: 'reserve-many',
     needs: ['batches', 'jobRows'],
     run: async ({ driver, clock, jobRows }) => {
       for (const n of [0, 1]) await driver.push(aJob({ payload: [n], priority: -n }));
       clock.advance(0.05);
-      const jobs = await driver.reserveMany(['default'], 5, 10, 'host:1');
+      const jobs = await driver.reserveMany(['default'], 5, 10, textOf(70, 'w'));
       deepEqual(
         jobs.map(({ attempts, reclaimed, payload }) => ({ attempts, reclaimed, payload })),
         [0, 1].map((n) => ({ attempts: 1, reclaimed: false, payload: [n] })),
@@ -39,7 +39,7 @@ export const reserveMany: readonly ConformanceCase[] = [
       const until = clock.second(11).toISOString();
       deepEqual(
         (await jobRows()).map((row) => [row.attempts, row.reservedBy, row.reservedUntil?.toISOString()]),
-        [1, 2].map(() => [1, 'host:1', until]),
+        [1, 2].map(() => [1, textOf(64, 'w'), until]),
         'the rows stored',
       );
       await reserveNone(driver, 'while the batch is held');

@@ -6,7 +6,7 @@ import { aJob, reserveNone, reserveOne } from '../fixtures.js';
 export const schemaAndScratch: readonly ConformanceCase[] = [
   aCase({
     id: 'schema/text',
-    name: 'The schema is SQL that creates two tables, says why there are two, and ends with how to prune the second',
+    name: 'The schema is SQL that creates two tables, opens with a comment, and ends with how to prune the second',
     rule: 'schema',
     needs: ['schema'],
     run: async ({ driver }) => {
@@ -51,6 +51,19 @@ export const schemaAndScratch: readonly ConformanceCase[] = [
       await first?.[Symbol.asyncDispose]();
       equal(await second?.driver.pending(), 1, 'pending in the second, when the first is gone');
       await second?.[Symbol.asyncDispose]();
+    },
+  }),
+  aCase({
+    id: 'scratch/second-client',
+    name: 'A second client of a scratch store sees the jobs of the first',
+    rule: 'scratch',
+    needs: ['scratch'],
+    run: async ({ driver, clock }) => {
+      const scratch = await driver.scratch({ now: clock.now });
+      const id = await scratch.driver.push(aJob());
+      equal((await reserveOne(await scratch.connect())).id, id, 'the job that the second client reserved');
+      await reserveNone(scratch.driver, 'while the second client holds the job');
+      await scratch[Symbol.asyncDispose]();
     },
   }),
 ];

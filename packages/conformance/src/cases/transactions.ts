@@ -204,12 +204,17 @@ export const transactions: readonly ConformanceCase[] = [
       const stale = await reserveOne(driver, { timeout: 10 });
       clock.advance(10);
       const holder = await reserveOne(driver);
+      await driver.push(aJob({ queue: 'mail' }));
+      const released = await reserveOne(driver, { queue: 'mail' });
+      await driver.release(released, 0, 'no');
       const transaction = await begin();
       equal(await driver.within(transaction.tx).delete(stale), false, 'the stale delete');
+      equal(await driver.within(transaction.tx).delete(released), false, 'the delete of a job that was released');
       await transaction.note('after it');
       await transaction.commit();
       deepEqual(await notes(), ['after it'], 'the rows of the application');
       equal(await driver.delete(holder), true, 'the new holder’s delete');
+      equal((await reserveOne(driver, { queue: 'mail' })).id, released.id, 'the job released');
     },
   }),
   aCase({

@@ -1,6 +1,7 @@
-import type { Claim, ReservedJob } from '@q/core';
+import type { Claim, InTransaction, ReservedJob } from '@q/core';
 import { ReferenceDriver } from '../reference-driver.js';
 import type { ClaimRequest } from '../reference-mechanics.js';
+import type { MemoryTransaction } from '../reference-store.js';
 import { careless, isQueue, type Mutant, mutant } from './mutant.js';
 
 /** What a careless driver makes of a claim it does not check. */
@@ -27,6 +28,25 @@ export const badArguments: readonly Mutant[] = [
       }
       override async pending(queue?: string | null): Promise<number> {
         return typeof queue !== 'string' || isQueue(queue) ? super.pending(queue) : 0;
+      }
+    },
+  ),
+  mutant(
+    'limits/reserve-checks-queues',
+    'counts all queues where the one named is the empty text',
+    class extends ReferenceDriver {
+      override async pending(queue?: string | null): Promise<number> {
+        return super.pending(queue === '' ? null : queue);
+      }
+    },
+  ),
+  mutant(
+    'limits/batch-checks-queues',
+    'overlooks queues that no job can be in when it is asked for a batch',
+    class extends ReferenceDriver {
+      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
+        const possible = queues.filter((one) => typeof one !== 'string' || isQueue(one));
+        return super.reserveMany(possible, limit, timeout, worker);
       }
     },
   ),
@@ -126,6 +146,35 @@ export const badArguments: readonly Mutant[] = [
     },
   ),
   mutant(
+    'plain-values/batch-worker',
+    'makes text of the worker of a batch that is none',
+    class extends ReferenceDriver {
+      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
+        return super.reserveMany(queues, limit, timeout, anyText(worker) || 'made-up');
+      }
+    },
+  ),
+  mutant(
+    'plain-values/extend-many',
+    'overlooks what is no claim in a batch to extend',
+    class extends ReferenceDriver {
+      override async extendMany<C extends Claim>(claims: readonly C[], timeout: number): Promise<C[]> {
+        const list: readonly C[] = Array.isArray(claims) ? claims : [];
+        return super.extendMany(list.map(anyClaim) as C[], timeout);
+      }
+    },
+  ),
+  mutant(
+    'plain-values/within-delete',
+    'makes a claim to delete within a transaction of what is none',
+    class extends ReferenceDriver {
+      override within(tx: MemoryTransaction): InTransaction {
+        const right = super.within(tx);
+        return { ...right, delete: async (claim) => right.delete(anyClaim(claim)) };
+      }
+    },
+  ),
+  mutant(
     'plain-values/find',
     'makes a number of an id that is none',
     class extends ReferenceDriver {
@@ -167,6 +216,24 @@ export const badArguments: readonly Mutant[] = [
     class extends ReferenceDriver {
       override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
         return super.reserveMany(queues, careless(limit), timeout, worker);
+      }
+    },
+  ),
+  mutant(
+    'numbers/batch-timeout-not-whole',
+    'makes a whole number of the timeout of a batch that is none',
+    class extends ReferenceDriver {
+      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
+        return super.reserveMany(queues, limit, careless(timeout), worker);
+      }
+    },
+  ),
+  mutant(
+    'numbers/extend-many-timeout-not-whole',
+    'makes a whole number of the timeout of a batch to extend that is none',
+    class extends ReferenceDriver {
+      override async extendMany<C extends Claim>(claims: readonly C[], timeout: number): Promise<C[]> {
+        return super.extendMany(claims, careless(timeout));
       }
     },
   ),

@@ -39,6 +39,20 @@ export const batches: readonly Mutant[] = [
     },
   ),
   mutant(
+    'reserve-many/claims',
+    'does not cut the worker id of a batch',
+    class extends ReferenceDriver {
+      override async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
+        const jobs = await super.reserveMany(queues, limit, timeout, worker);
+        for (const { id } of jobs) {
+          const row = this.store.jobs.get(id);
+          if (row !== undefined) row.reservedBy = worker;
+        }
+        return jobs;
+      }
+    },
+  ),
+  mutant(
     'reserve-many/order',
     'mixes the queues of a batch by priority',
     class extends ReferenceDriver {

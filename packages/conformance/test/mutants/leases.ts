@@ -113,6 +113,18 @@ export const leases: readonly Mutant[] = [
     ),
   ),
   mutant(
+    'leases/batch',
+    'rounds the end of an extension down for a batch',
+    only(
+      ['extendMany'],
+      class extends Extending {
+        protected override correct(row: Row, timeout: number): void {
+          row.reservedUntil = this.seconds() + timeout;
+        }
+      },
+    ),
+  ),
+  mutant(
     'leases/batch-lost-ones',
     'does not compare the attempt when it extends a batch',
     only(

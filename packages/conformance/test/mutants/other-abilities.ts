@@ -1,4 +1,4 @@
-import type { NewJob, Scratch } from '@q/core';
+import type { Finding, NewJob, Scratch, ScratchOptions } from '@q/core';
 import type { EncodedJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import type { MemoryTransaction } from '../reference-store.js';
@@ -68,7 +68,7 @@ export const otherAbilities: readonly Mutant[] = [
     'gives a scratch store the time of day, whatever clock it is told to use',
     class extends ReferenceDriver {
       override async scratch(): Promise<Scratch> {
-        return super.scratch();
+        return super.scratch({ now: () => new Date() });
       }
     },
   ),
@@ -77,7 +77,7 @@ export const otherAbilities: readonly Mutant[] = [
     'gives itself for a scratch store',
     class extends ReferenceDriver {
       override async scratch(): Promise<Scratch> {
-        return { driver: this, [Symbol.asyncDispose]: async () => {} };
+        return { driver: this, connect: async () => this, [Symbol.asyncDispose]: async () => {} };
       }
     },
   ),
@@ -86,9 +86,47 @@ export const otherAbilities: readonly Mutant[] = [
     'has one scratch store for all',
     class extends ReferenceDriver {
       #scratch: Promise<Scratch> | null = null;
-      override async scratch(options: { readonly now?: () => Date } = {}): Promise<Scratch> {
+      override async scratch(options: ScratchOptions = {}): Promise<Scratch> {
         this.#scratch ??= super.scratch(options);
         return this.#scratch;
+      }
+    },
+  ),
+  mutant(
+    'scratch/second-client',
+    'gives a second client of a scratch store a store of its own',
+    class extends ReferenceDriver {
+      override async scratch(options: ScratchOptions = {}): Promise<Scratch> {
+        const scratch = await super.scratch(options);
+        return { ...scratch, connect: async () => (await super.scratch(options)).driver };
+      }
+    },
+  ),
+  mutant(
+    'diagnosis/findings',
+    'says what is wrong, and not what to do about it',
+    class extends ReferenceDriver {
+      override async diagnose(): Promise<Finding[]> {
+        return (await super.diagnose()).map(({ level, code, message }) => ({ level, code, message }));
+      }
+    },
+  ),
+  mutant(
+    'diagnosis/findings',
+    'finds nothing worth telling',
+    class extends ReferenceDriver {
+      override async diagnose(): Promise<Finding[]> {
+        return [];
+      }
+    },
+  ),
+  mutant(
+    'diagnosis/changes-nothing',
+    'claims a job to see whether it can',
+    class extends ReferenceDriver {
+      override async diagnose(): Promise<Finding[]> {
+        await this.reserve(['default'], 60, 'doctor');
+        return super.diagnose();
       }
     },
   ),

@@ -1,7 +1,7 @@
 import { isQueueError, type NewJob, QueueError } from '@q/core';
 import { type EncodedJob, encodeJob, encodeJobs } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
-import { type Mutant, mutant } from './mutant.js';
+import { type Mutant, mutant, only } from './mutant.js';
 
 export const pushMany: readonly Mutant[] = [
   mutant(
@@ -12,6 +12,18 @@ export const pushMany: readonly Mutant[] = [
         return super.pushAll([...jobs].sort((a, b) => (a.queue < b.queue ? -1 : 1)));
       }
     },
+  ),
+  mutant(
+    'push-many/ids-in-order',
+    'rounds the delays of a batch down',
+    only(
+      ['pushMany'],
+      class extends ReferenceDriver {
+        protected override after(seconds: number): number {
+          return this.seconds() + Math.max(0, seconds);
+        }
+      },
+    ),
   ),
   mutant(
     'push-many/empty',

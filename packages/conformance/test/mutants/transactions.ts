@@ -148,6 +148,18 @@ export const transactions: readonly Mutant[] = [
     })),
   ),
   mutant(
+    'transactions/delete-lost',
+    'deletes within a transaction a job that was released',
+    class extends ReferenceDriver {
+      protected override async deleteWithin(tx: MemoryTransaction, claim: Claim): Promise<boolean> {
+        const row = this.store.jobs.get(claim.id);
+        const wasReleased = row?.attempts === claim.attempts && row.reservedUntil === null;
+        if (wasReleased) tx.deleted.add(claim.id);
+        return wasReleased || super.deleteWithin(tx, claim);
+      }
+    },
+  ),
+  mutant(
     'transactions/not-a-transaction',
     'opens a transaction of its own where it is given a pool',
     class extends ReferenceDriver {
