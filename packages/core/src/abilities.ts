@@ -1,6 +1,7 @@
 import type {
   QueueBatches,
   QueueBatchLeases,
+  QueueDiagnosis,
   QueueDriver,
   QueueInspection,
   QueueLeases,
@@ -24,6 +25,7 @@ export const ABILITIES = {
   schema: ['schema'],
   inspection: ['find', 'findFailed'],
   scratch: ['scratch'],
+  diagnosis: ['diagnose'],
 } as const;
 
 export type Ability = keyof typeof ABILITIES;
@@ -39,6 +41,7 @@ interface AbilityTypes {
   schema: QueueSchema;
   inspection: QueueInspection;
   scratch: QueueScratch;
+  diagnosis: QueueDiagnosis;
 }
 
 export const hasReports = guard('reports');
@@ -51,6 +54,7 @@ export const hasSyncPush = guard('syncPush');
 export const hasSchema = guard('schema');
 export const hasInspection = guard('inspection');
 export const hasScratch = guard('scratch');
+export const hasDiagnosis = guard('diagnosis');
 
 /** The abilities a driver has, in the order of the table. */
 export function abilitiesOf(driver: QueueDriver): Ability[] {

@@ -240,11 +240,43 @@ export interface JobState {
 
 export interface QueueScratch {
   /** An empty throw-away twin on the same server, for trying out what the server can do. Disposing of it removes it. */
-  scratch(options?: { readonly now?: () => Date }): Promise<Scratch>;
+  scratch(options?: ScratchOptions): Promise<Scratch>;
+}
+
+export interface ScratchOptions {
+  /** The time of day of the twin. Default: that of the driver. */
+  readonly now?: () => Date;
+  /** Who is told what the twin warns of. Default: as the driver. */
+  readonly onWarning?: (warning: QueueWarning) => void;
 }
 
 export interface Scratch extends AsyncDisposable {
   readonly driver: QueueDriver;
+  /** Another client of the twin, as another process would be one. Disposing of the twin closes it. */
+  connect(): Promise<QueueDriver>;
+}
+
+/** For `q doctor`: what a server, its settings and its tables are like. */
+export interface QueueDiagnosis {
+  /**
+   * Looks at everything that `push` and `reserve` rest on, and changes nothing. What is wrong is a finding, never a
+   * rejection; it rejects where the server cannot be asked at all.
+   */
+  diagnose(): Promise<Finding[]>;
+}
+
+export interface Finding {
+  /**
+   * `ok`: as it should be. `warning`: the queue works, and it has a price. `error`: something does not work, or jobs may be
+   * lost, run early or be taken for others.
+   */
+  readonly level: 'ok' | 'warning' | 'error';
+  /** What was looked at, for programs: `server_version`, `tables`. Stable; there may be several findings of a code. */
+  readonly code: string;
+  /** A sentence about what was found, without its full stop. No password and no payload is in it. */
+  readonly message: string;
+  /** What to do about it, in the same form; there is one unless it is `ok`. */
+  readonly advice?: string;
 }
 
 /** What is not an error but should be known: once each, through the option `onWarning` (default `process.emitWarning`). */

@@ -5,6 +5,7 @@ export {
   abilitiesOf,
   hasBatches,
   hasBatchLeases,
+  hasDiagnosis,
   hasInspection,
   hasLeases,
   hasReports,
@@ -19,12 +20,14 @@ export type {
   Claim,
   FailedJob,
   FailedSelection,
+  Finding,
   InTransaction,
   JobState,
   NewJob,
   Payload,
   QueueBatches,
   QueueBatchLeases,
+  QueueDiagnosis,
   QueueDriver,
   QueueInspection,
   QueueLeases,
@@ -38,6 +41,7 @@ export type {
   QueueWarning,
   ReservedJob,
   Scratch,
+  ScratchOptions,
 } from './driver.js';
 export { ClaimLost, isQueueError, JobAborted, QUEUE_ERROR_CODES, QueueError, type QueueErrorCode } from './errors.js';
 export {

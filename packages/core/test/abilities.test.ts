@@ -5,6 +5,7 @@ import {
   abilitiesOf,
   hasBatches,
   hasBatchLeases,
+  hasDiagnosis,
   hasInspection,
   hasLeases,
   hasReports,
@@ -28,6 +29,7 @@ const guards: Readonly<Record<Ability, (driver: QueueDriver) => boolean>> = {
   schema: hasSchema,
   inspection: hasInspection,
   scratch: hasScratch,
+  diagnosis: hasDiagnosis,
 };
 const abilities = Object.keys(ABILITIES) as Ability[];
 
@@ -87,6 +89,7 @@ describe('the abilities of a driver', () => {
       'schema',
       'inspection',
       'scratch',
+      'diagnosis',
     ]);
   });
 });

@@ -115,6 +115,11 @@ export class Connection {
     return new Deadline(this.#options.callTimeout * 1000);
   }
 
+  /** The time of day. */
+  now(): Date {
+    return this.#options.now();
+  }
+
   /** Throws `store_unavailable` once the driver is closed. */
   checkOpen(): void {
     if (this.#isClosed) throw errors.closedDriver();

@@ -1,6 +1,8 @@
 import { isQueueError, QueueError } from '@q/core';
 
 const DUPLICATE_KEY = 1062;
+const TABLE_DENIED = 1142;
+const COLUMN_DENIED = 1143;
 const NO_SUCH_TABLE = 1146;
 const NO_SUCH_INDEX = 1176;
 const DEADLOCK = 1213;
@@ -32,6 +34,11 @@ export function isTransactionOpen(error: unknown): boolean {
 /** Whether a deadlock has ended the transaction: nothing more may be sent in its place. */
 export function isDeadlock(error: unknown): boolean {
   return isOf(error, [DEADLOCK]);
+}
+
+/** Whether the user may not do this with the table. */
+export function isDenied(error: unknown): boolean {
+  return isOf(error, [TABLE_DENIED, COLUMN_DENIED]);
 }
 
 /**

@@ -66,6 +66,12 @@ export class Session {
     this.#changes(await this.#send(text));
   }
 
+  /** One that is not in the list: a diagnosis asks what the queue never does. */
+  async look<Row>(text: string, parameters: Parameters = {}): Promise<Row[]> {
+    // The cast: a SELECT is answered by rows.
+    return (await this.#send(render(text, parameters))) as Row[];
+  }
+
   /** `Row` is what the statement's columns say, every one of them text or null; nothing checks it. */
   async all<Row>(name: StatementName, parameters: Parameters = {}): Promise<Row[]> {
     // The cast: a SELECT is answered by rows.

@@ -36,6 +36,7 @@ export function harnessFor(kind: StoreKind): Harness {
       'schema',
       'inspection',
       'scratch',
+      'diagnosis',
     ],
     open: async ({ now }) => {
       opened ??= openPlace(kind);

@@ -91,6 +91,11 @@ export class Connection {
     });
   }
 
+  /** The time of day. */
+  now(): Date {
+    return this.#options.now();
+  }
+
   /** Throws `store_unavailable` once the driver is closed. */
   checkOpen(): void {
     if (this.#isClosed) throw errors.closedDriver();

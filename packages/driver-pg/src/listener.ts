@@ -70,9 +70,7 @@ export class Listener {
       client = this.#options.open();
       const lost = this.#hear(client);
       const session = new Session(client, this.#options.texts);
-      await within(CONNECT_MS, client.connect());
-      const server = await within(ANSWER_MS, session.first<{ readonly process: string }>('sessionProcess'));
-      if (Number(server?.process) !== client.processID) {
+      if (!(await connectsThrough(client, session))) {
         this.#options.onPooler();
         return 'pooler';
       }
@@ -111,6 +109,23 @@ export class Listener {
   async #pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.#stop.signal, ref: false }).catch(() => {});
   }
+}
+
+/** What is between this process and the server, seen from a client that is not connected yet; it is closed again. */
+export async function lookAtTheWay(client: PgClient, texts: StatementTexts): Promise<'direct' | 'pooler'> {
+  client.on('error', () => {});
+  try {
+    return (await connectsThrough(client, new Session(client, texts))) ? 'direct' : 'pooler';
+  } finally {
+    await leave(client);
+  }
+}
+
+/** Connects. Whether the connection is the server's to the end: behind a pooler its process is another than announced. */
+async function connectsThrough(client: PgClient, session: Session): Promise<boolean> {
+  await within(CONNECT_MS, client.connect());
+  const server = await within(ANSWER_MS, session.first<{ readonly process: string }>('sessionProcess'));
+  return Number(server?.process) === client.processID;
 }
 
 class Silence extends Error {}

@@ -2,11 +2,13 @@ import {
   type Claim,
   type FailedJob,
   type FailedSelection,
+  type Finding,
   type InTransaction,
   type JobState,
   type NewJob,
   type QueueBatches,
   type QueueBatchLeases,
+  type QueueDiagnosis,
   type QueueDriver,
   QueueError,
   type QueueInspection,
@@ -19,11 +21,13 @@ import {
   type QueueWakeups,
   type ReservedJob,
   type Scratch,
+  type ScratchOptions,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
 import { actOnClaim, actOnClaims, claimJobs, failClaim } from './claim.js';
 import { checkPool, type PgPool, type PgTransaction } from './client.js';
 import { Connection } from './connection.js';
+import { diagnose } from './diagnosis.js';
 import { forget, retry } from './failed-jobs.js';
 import { CallersClients } from './in-transaction.js';
 import { Notifier } from './notifier.js';
@@ -56,6 +60,7 @@ export class PgDriver
     QueueSchema,
     QueueInspection,
     QueueScratch,
+    QueueDiagnosis,
     AsyncDisposable
 {
   readonly table: string;
@@ -219,13 +224,29 @@ export class PgDriver
     });
   }
 
-  async scratch(options?: { readonly now?: () => Date }): Promise<Scratch> {
+  async scratch(options: ScratchOptions = {}): Promise<Scratch> {
     const { warn, listen, now, ...settings } = this.#options;
     const names = scratchNames(this.table);
-    const own = { ...names, now: options?.now ?? now, onWarning: warn, ...(listen === null ? {} : { listen }) };
-    const driver = new PgDriver(this.#pool, { ...settings, ...own });
+    const own = {
+      now: options.now ?? now,
+      onWarning: options.onWarning ?? warn,
+      ...(listen === null ? {} : { listen }),
+    };
+    const open = () => new PgDriver(this.#pool, { ...settings, ...names, ...own });
+    const [driver, others] = [open(), [] as PgDriver[]];
     await driver.createTables();
-    return { driver, [Symbol.asyncDispose]: () => driver.#dropTables() };
+    return {
+      driver,
+      connect: async () => others[others.push(open()) - 1] as PgDriver, // the cast: just pushed
+      async [Symbol.asyncDispose]() {
+        await Promise.all(others.map((other) => other.close()));
+        await driver.#dropTables();
+      },
+    };
+  }
+
+  async diagnose(): Promise<Finding[]> {
+    return diagnose(this.#connection, this.#wakeups, this);
   }
 
   /** Ends what listens for pushes. Calls under way still end. The pool stays open. */

@@ -28,6 +28,11 @@ export class Session {
     return (await this.all<Row>(name, values))[0];
   }
 
+  /** One that is not in the list: a diagnosis asks what the queue never does. */
+  async look<Row>(text: string, values: readonly Value[] = []): Promise<Row[]> {
+    return (await this.#send(text, values)).rows as Row[];
+  }
+
   /** Several statements without values, in one go. */
   async script(text: string): Promise<void> {
     await this.#send(text, []);

@@ -1,7 +1,7 @@
 import type { QueueWarning } from '@q/core';
 import { clientClassOf, type PgClient, type PgClientClass, type PgPool } from './client.js';
 import type { Connection } from './connection.js';
-import { Listener } from './listener.js';
+import { Listener, lookAtTheWay } from './listener.js';
 import type { ListenConfig } from './options.js';
 import type { StatementTexts } from './statements.js';
 
@@ -52,6 +52,15 @@ export class Wakeups {
       this.#pushedTo.clear();
       this.#wake((subscription) => pushedTo.some((one) => subscription.queues.has(one)));
     });
+  }
+
+  /** Whether it could listen. Null: it was told not to. Rejects where it cannot connect. */
+  async diagnose(): Promise<'direct' | 'pooler' | 'unknown' | null> {
+    const { pool, listen, texts } = this.#options;
+    if (listen === false) return null;
+    const Client = clientClassOf(pool);
+    if (Client === null) return 'unknown';
+    return lookAtTheWay(openClient(Client, listen ?? poolConfig(pool)), texts);
   }
 
   async close(): Promise<void> {

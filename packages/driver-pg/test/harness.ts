@@ -35,6 +35,7 @@ export function harnessFor(kind: StoreKind): Harness {
       'schema',
       'inspection',
       'scratch',
+      'diagnosis',
     ],
     lacks: kind.isolated ? ['concurrentTransactions'] : [],
     open: async ({ now }) => {

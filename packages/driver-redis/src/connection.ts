@@ -76,6 +76,20 @@ export class Connection {
     }
   }
 
+  /** The server's time, and what it says of itself. Rejects as `run` does. */
+  async ask(): Promise<{ readonly epochMs: number; readonly info: string }> {
+    this.checkOpen();
+    const { callTimeout } = this.#options;
+    const deadline = new Deadline(callTimeout * 1000);
+    const session = await deadline.wait(this.#ready(), () => errors.connectTimedOut(callTimeout));
+    try {
+      return await deadline.wait(session.ask(), () => errors.callTimedOut(callTimeout));
+    } catch (error) {
+      this.#judge(session, error);
+      throw errors.explained(error);
+    }
+  }
+
   /** Another connection to the server has fallen silent: this one is tried, if nothing is under way on it. */
   async suspect(): Promise<void> {
     const session = this.#session;

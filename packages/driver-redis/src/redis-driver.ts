@@ -2,25 +2,28 @@ import { randomBytes } from 'node:crypto';
 import {
   type Claim,
   type FailedJob,
+  type Finding,
   type JobState,
   type NewJob,
   type QueueBatches,
   type QueueBatchLeases,
+  type QueueDiagnosis,
   type QueueDriver,
   QueueError,
   type QueueInspection,
   type QueueLeases,
   type QueueScratch,
   type QueueWakeups,
-  type QueueWarning,
   type ReservedJob,
   type Scratch,
+  type ScratchOptions,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
 import { claimJobs } from './claim.js';
 import { checkTemplate, type RedisTemplate } from './client.js';
 import { Connection } from './connection.js';
 import type { Context } from './context.js';
+import { diagnose } from './diagnosis.js';
 import { actOnClaims, failClaim, releaseClaim } from './finish.js';
 import { countPending, findFailed, findJob } from './inspection.js';
 import { Keys } from './keys.js';
@@ -28,11 +31,6 @@ import { KnownLevels } from './levels.js';
 import { type RedisDriverOptions, type SettledRedisOptions, settleRedisOptions } from './options.js';
 import { pushJobs } from './push.js';
 import { Wakeups } from './wakeups.js';
-
-interface ScratchSettings {
-  readonly now?: () => Date;
-  readonly onWarning?: (warning: QueueWarning) => void;
-}
 
 /**
  * The jobs of q in Redis, 6.2 or later, a single server or a cluster. The application's client is a template: the driver
@@ -50,6 +48,7 @@ export class RedisDriver
     QueueWakeups,
     QueueInspection,
     QueueScratch,
+    QueueDiagnosis,
     AsyncDisposable
 {
   readonly prefix: string;
@@ -141,27 +140,25 @@ export class RedisDriver
     return this.#wakeups.subscribe(names, wake);
   }
 
-  async scratch(options: ScratchSettings = {}): Promise<Scratch> {
-    const { warn, ...settings } = this.#options;
+  async scratch(options: ScratchOptions = {}): Promise<Scratch> {
+    const { warn, now, ...settings } = this.#options;
     const prefix = `queue_scratch_${randomBytes(6).toString('hex')}`;
-    const { now = settings.now, onWarning = warn } = options;
-    const another = () => new RedisDriver(this.#template, { ...settings, prefix, now, onWarning });
-    const driver = another();
-    const others: RedisDriver[] = [];
+    const own = { prefix, now: options.now ?? now, onWarning: options.onWarning ?? warn };
+    const open = () => new RedisDriver(this.#template, { ...settings, ...own });
+    const [driver, others] = [open(), [] as RedisDriver[]];
     this.#context.connection.checkOpen();
-    const twin = {
+    return {
       driver,
-      connect: async () => {
-        const other = another();
-        others.push(other);
-        return other;
-      },
-      [Symbol.asyncDispose]: async () => {
+      connect: async () => others[others.push(open()) - 1] as RedisDriver, // the cast: just pushed
+      async [Symbol.asyncDispose]() {
         await Promise.all(others.map((other) => other.close()));
         await driver.#wipe();
       },
     };
-    return twin;
+  }
+
+  async diagnose(): Promise<Finding[]> {
+    return diagnose(this.#context);
   }
 
   /** Ends the connections of the driver's own; calls under way still end, for a moment. The client given is left alone. */

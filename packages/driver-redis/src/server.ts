@@ -28,6 +28,7 @@ function isOlder(version: string): boolean {
   return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
 }
 
-function fieldOf(info: string, name: string): string | null {
+/** One of the lines of INFO; null where it is not there. */
+export function fieldOf(info: string, name: string): string | null {
   return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? null;
 }

@@ -33,10 +33,16 @@ export class Session {
 
   /** Asks what server this is, and what its time is. Resolves to what it says of itself. */
   async greet(): Promise<string> {
-    const [serverMs, info = ''] = textsOf(await this.#send({ name: 'greet', queues: [], words: [] }, ''));
+    const { epochMs, info } = await this.ask();
     // By the time of the answer: a bit early is right, since a bit late is after the call was given up.
-    this.#aheadMs = Number(serverMs) - performance.now();
+    this.#aheadMs = epochMs - performance.now();
     return info;
+  }
+
+  /** The server's time, and what it says of itself: `''` where it may not. */
+  async ask(): Promise<{ readonly epochMs: number; readonly info: string }> {
+    const [serverMs, info = ''] = textsOf(await this.#send({ name: 'greet', queues: [], words: [] }, ''));
+    return { epochMs: Number(serverMs), info };
   }
 
   /** Runs a script that nobody waits for in `leftMs` any more. Rejects with what the client rejects with. */

@@ -17,7 +17,7 @@ export function harnessFor(kind: StoreKind): Harness {
   let raw: Redis | Cluster | null = null;
   afterAll(() => raw?.disconnect());
   return {
-    abilities: ['batches', 'leases', 'batchLeases', 'wakeups', 'inspection', 'scratch'],
+    abilities: ['batches', 'leases', 'batchLeases', 'wakeups', 'inspection', 'scratch', 'diagnosis'],
     // Within a priority, jobs are reserved in the order in which they were found due; and there are no columns.
     lacks: ['exactOrder', 'columnDefaults'],
     open: async ({ now }) => {

@@ -67,7 +67,15 @@ describe('the types', () => {
     expect([hasReports(driver), hasTransactions(driver), hasSyncPush(driver), hasSchema(driver)]).toStrictEqual(
       Array(4).fill(false),
     );
-    expect(abilitiesOf(driver)).toStrictEqual(['batches', 'leases', 'batchLeases', 'wakeups', 'inspection', 'scratch']);
+    expect(abilitiesOf(driver)).toStrictEqual([
+      'batches',
+      'leases',
+      'batchLeases',
+      'wakeups',
+      'inspection',
+      'scratch',
+      'diagnosis',
+    ]);
   });
 
   it('let no handler be registered that completes its job in a transaction', () => {

@@ -2,11 +2,13 @@ import type {
   Claim,
   FailedJob,
   FailedSelection,
+  Finding,
   InTransaction,
   JobState,
   NewJob,
   QueueBatches,
   QueueBatchLeases,
+  QueueDiagnosis,
   QueueDriver,
   QueueInspection,
   QueueLeases,
@@ -19,11 +21,13 @@ import type {
   QueueWakeups,
   ReservedJob,
   Scratch,
+  ScratchOptions,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
 import { actOnClaims, claimJobs, failClaim } from './claim.js';
 import { Connection } from './connection.js';
 import { checkDatabase, type SqliteDatabase } from './database.js';
+import { diagnose } from './diagnosis.js';
 import { forget, retry } from './failed-jobs.js';
 import { CallersConnections } from './in-transaction.js';
 import { type SettledSqliteOptions, type SqliteDriverOptions, settleSqliteOptions } from './options.js';
@@ -54,6 +58,7 @@ export class SqliteDriver
     QueueSchema,
     QueueInspection,
     QueueScratch,
+    QueueDiagnosis,
     AsyncDisposable
 {
   readonly table: string;
@@ -209,16 +214,25 @@ export class SqliteDriver
     await this.#connection.write((statements) => statements.db.exec(this.schema()), 'made');
   }
 
-  async scratch(options?: { readonly now?: () => Date }): Promise<Scratch> {
-    const { warn, ...settings } = this.#options;
-    const now = options?.now ?? settings.now;
-    const driver = new SqliteDriver(this.#app, { ...settings, ...scratchNames(this.table), now, onWarning: warn });
+  async scratch(options: ScratchOptions = {}): Promise<Scratch> {
+    const { warn, now, ...settings } = this.#options;
+    const own = { ...scratchNames(this.table), now: options.now ?? now, onWarning: options.onWarning ?? warn };
+    const open = () => new SqliteDriver(this.#app, { ...settings, ...own });
+    const [driver, others] = [open(), [] as SqliteDriver[]];
     await driver.createTables();
-    const remove = async () => {
-      await driver.#connection.write(dropTables);
-      await driver.close();
+    return {
+      driver,
+      connect: async () => others[others.push(open()) - 1] as SqliteDriver, // the cast: just pushed
+      async [Symbol.asyncDispose]() {
+        await Promise.all(others.map((other) => other.close()));
+        await driver.#connection.write(dropTables);
+        await driver.close();
+      },
     };
-    return { driver, [Symbol.asyncDispose]: remove };
+  }
+
+  async diagnose(): Promise<Finding[]> {
+    return diagnose(this.#connection, this);
   }
 
   /** Ends the driver's connection and watching. What is still waiting for a lock rejects. The Database stays open. */

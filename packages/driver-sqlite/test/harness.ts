@@ -26,6 +26,7 @@ export function harnessFor(kind: StoreKind): Harness {
       'schema',
       'inspection',
       'scratch',
+      'diagnosis',
     ],
     // One writer at a time; and outside WAL a reader keeps it from committing.
     lacks: kind.journal === 'wal' ? ['concurrentTransactions'] : ['concurrentTransactions', 'concurrentReads'],

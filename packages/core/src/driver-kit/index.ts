@@ -26,9 +26,17 @@ export {
   UNDECODABLE_PAYLOAD,
 } from '../payload.js';
 export { CLAIM_ROUNDS, type ClaimedRow, checkClaim, checkClaims, reservedJob } from './claims.js';
+export { clockFinding } from './clock-finding.js';
 export { MAX_ERROR_BYTES, trimErrorText } from './error-text.js';
 export { type EncodedJob, encodeJob, encodeJobs } from './new-job.js';
 export { type DriverOptions, type SettledDriverOptions, settleOptions } from './options.js';
 export { checkForgetSelection, checkRetrySelection } from './selectors.js';
 export { parseStamp, secondsAfter, secondsAt, secondsUpTo, stamp } from './stamps.js';
+export {
+  type FoundColumn,
+  type FoundTable,
+  grantFinding,
+  type TableTemplate,
+  tableFindings,
+} from './table-findings.js';
 export { assertTableName, bareTableName } from './table-name.js';

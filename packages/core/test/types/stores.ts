@@ -23,6 +23,7 @@ import type {
   QueueWakeups,
   ReservedJob,
   Scratch,
+  ScratchOptions,
 } from '../../src/index.js';
 
 /** A client or a pool's client, of any version of pg; a Pool has `totalCount`. */
@@ -70,7 +71,7 @@ declare class SqlDriver<Tx>
   schema(): string;
   find(id: number): Promise<JobState | null>;
   findFailed(id: number): Promise<FailedJob | null>;
-  scratch(options?: { readonly now?: () => Date }): Promise<Scratch>;
+  scratch(options?: ScratchOptions): Promise<Scratch>;
 }
 
 export declare class PgDriver extends SqlDriver<PgTransaction> {
