@@ -20,6 +20,18 @@ export interface MysqlConnection {
   readonly getConnection?: never;
 }
 
+/** A transaction of a library that keeps its connection to itself, as an adapter makes it of the library's own calls. */
+export interface MysqlStatements {
+  /**
+   * Sends one statement in the transaction. Rows: each an object of texts and nulls; without rows: what mysql2 gives for
+   * such an answer (`affectedRows`, `insertId`, `serverStatus`). Rejects with an error that has the server's `errno`.
+   */
+  sendStatement(sql: string): Promise<unknown>;
+}
+
+/** What an application has its transaction on. */
+export type MysqlTransaction = MysqlConnection | MysqlStatements;
+
 /** Whatever takes a statement, with promises. */
 export interface Queryable {
   query(options: QueryOptions): Promise<readonly [answer: unknown, ...rest: unknown[]]>;
@@ -65,6 +77,7 @@ export function checkConnection(value: unknown): Queryable {
         'Use the connection that pool.getConnection() resolved to',
     );
   }
+  if (isStatements(candidate)) return { query: async ({ sql }) => [await candidate.sendStatement(sql)] };
   const isConnection = CONNECTION_METHODS.every((name) => typeof candidate?.[name] === 'function');
   const promising = isConnection && candidate !== null ? withPromises(candidate) : null;
   // The cast: what has these methods, in this flavour, is a connection of mysql2/promise.
@@ -94,6 +107,10 @@ const CONNECTION_METHODS = ['query', 'beginTransaction', 'commit', 'rollback'] a
 function withPromises(client: Readonly<Record<string, unknown>>): object | null {
   if (typeof client.promise === 'function') return client.promise() as object;
   return typeof client.Promise === 'function' ? client : null;
+}
+
+function isStatements(value: object | null): value is MysqlStatements {
+  return typeof asRecord(value)?.sendStatement === 'function';
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> | null {

@@ -23,7 +23,7 @@ import {
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
 import { actOnClaims, claimJobs, failClaim } from './claim.js';
-import { checkPool, type MysqlConnection, type MysqlPool } from './client.js';
+import { checkPool, type MysqlPool, type MysqlTransaction } from './client.js';
 import { Connection } from './connection.js';
 import { forget, retry } from './failed-jobs.js';
 import { CallersConnections } from './in-transaction.js';
@@ -49,7 +49,7 @@ export class MysqlDriver
   implements
     QueueDriver,
     QueueReports,
-    QueueTransactions<MysqlConnection>,
+    QueueTransactions<MysqlTransaction>,
     QueueBatches,
     QueueLeases,
     QueueBatchLeases,
@@ -100,7 +100,7 @@ export class MysqlDriver
     return pushed.map(({ id }) => id);
   }
 
-  within(tx: MysqlConnection): InTransaction {
+  within(tx: MysqlTransaction): InTransaction {
     return this.#callers.within(tx);
   }
 

@@ -1,0 +1,18 @@
+import type { SqliteDatabase } from '../database.js';
+import { fromKnex, type KnexTransaction } from './knex.js';
+import { notATransaction } from './refusals.js';
+
+/** An EntityManager of MikroORM 6, whose transactions are those of Knex. */
+export interface MikroOrmEntityManager {
+  getTransactionContext(): object | undefined;
+}
+
+/** Resolves to the Database that the em's transaction runs on. Rejects with `invalid_transaction` where it has none open. */
+export async function fromMikroOrm(em: MikroOrmEntityManager): Promise<SqliteDatabase> {
+  const context = typeof em?.getTransactionContext === 'function' ? em.getTransactionContext() : undefined;
+  if (context === undefined) {
+    throw notATransaction('fromMikroOrm', 'the em that em.transactional gives its callback', em);
+  }
+  // The cast: the context of an SQL driver is a transaction of Knex, which checks it.
+  return fromKnex(context as KnexTransaction);
+}
