@@ -39,6 +39,7 @@ export function isHarmless(error: unknown): boolean {
 /** An error of a call that was sent, in the terms of q where q has something to say; any other as it is. */
 export function explained(error: unknown): unknown {
   if (isQueueError(error)) return error;
+  forgetArguments(error);
   const code = replyCode(error);
   if (code === null) {
     return new QueueError(
@@ -49,6 +50,11 @@ export function explained(error: unknown): unknown {
   }
   const why = EXPLANATIONS[code];
   return why === undefined ? error : new QueueError('store_unavailable', why, { cause: error });
+}
+
+/** ioredis notes on its errors what was sent: a payload or a password, which whoever prints the error would print. */
+function forgetArguments(error: unknown): void {
+  if (typeof error === 'object' && error !== null) Reflect.deleteProperty(error, 'command');
 }
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
@@ -66,7 +72,11 @@ export function closedDriver(): QueueError {
 
 /** The error of a call for which no connection was had: whatever the reason, it was not sent. */
 export function notConnected(error: unknown): unknown {
-  if (isQueueError(error) || replyCode(error) !== null) return explained(error);
+  // Of a cluster: what the last of its nodes said. The cast: anything may be asked for any property.
+  const { lastNodeError } = Object(error) as { readonly lastNodeError?: unknown };
+  for (const reason of [error, lastNodeError]) {
+    if (isQueueError(reason) || replyCode(reason) !== null) return explained(reason);
+  }
   return new QueueError('store_unavailable', 'Redis cannot be reached; nothing was sent', { cause: error });
 }
 

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
 import { defineHandlers, handler, Queue, Worker } from '@q/core';
 import { type RedisCluster, redisCall, startRedisCluster } from '@q/servers';
 import { Cluster } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RedisDriver } from '../src/index.js';
-import { pause, refusalOf, until } from './fixtures.js';
+import { aJob, pause, refusalOf, until } from './fixtures.js';
 import { Stored } from './stored.js';
 
 let cluster: RedisCluster;
@@ -109,6 +110,22 @@ describe('a worker on a cluster', () => {
     await until('all were run', () => new Set(done).size === pushed + 1, 20_000);
     expect(done).toContain(-1);
     await until('nothing is left', async () => (await raw.jobs()).length === 0, 10_000);
+  });
+});
+
+describe('a cluster that refuses the password', () => {
+  it('is the error, and neither the password nor the payload is in it', async () => {
+    for (const { url } of cluster.nodes) await redisCall(url, 'ACL', 'SETUSER', 'queue', 'on', '>right', '~*', '+@all');
+    const client = new Cluster(
+      cluster.nodes.map(({ host, port }) => ({ host, port })),
+      { lazyConnect: true, redisOptions: { username: 'queue', password: 'the-password' } },
+    );
+    const driver = new RedisDriver(client);
+    onTestFinished(() => driver.close());
+    const error = await refusalOf(driver.push(aJob({ payload: { text: 'the-payload' } })));
+    expect(String(error)).toContain('WRONGPASS');
+    const shown = inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null });
+    expect(shown).not.toMatch(/the-payload|the-password/);
   });
 });
 

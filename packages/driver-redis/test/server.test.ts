@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { inspect } from 'node:util';
 import { startRedis } from '@q/servers';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { aclOf, aJob, aUserOf, open, refusalOf } from './fixtures.js';
+import { aClient, aclOf, aJob, aUserOf, open, refusalOf } from './fixtures.js';
 
 /** A server that answers what a client asks at first, and says that it is of this version. */
 async function aServerOf(version: string): Promise<string> {
@@ -95,6 +96,30 @@ describe('a Redis whose memory is used up', () => {
     expect(await driver.reserve(['gone'], 60, 'w')).toMatchObject({ id: dead?.id, attempts: 2, reclaimed: true });
     await raw.config('SET', 'maxmemory', '0');
     expect(await driver.push(aJob({ unique: 'k0' }))).toBe(6);
+  });
+});
+
+describe('an error of Redis’s', () => {
+  it('shows neither the payload of the call nor the password, however it is printed', async () => {
+    const url = await aServer();
+    const raw = aClient(url);
+    await raw.config('SET', 'requirepass', 'the-password');
+    await raw.config('SET', 'maxmemory', '1mb');
+    const known = open({ url, template: aClient(url, { password: 'the-password', lazyConnect: true }) });
+    const wrong = open({ url, template: aClient(url, { password: 'wrong-password', lazyConnect: true }) });
+    const errors = [
+      await refusalOf(known.driver.push(aJob({ payload: { text: 'the-payload' } }))),
+      await refusalOf(wrong.driver.push(aJob({ payload: { text: 'the-payload' } }))),
+    ];
+    expect(errors.map((error) => /OOM|WRONGPASS/.exec(inspect(error))?.[0])).toStrictEqual(['OOM', 'WRONGPASS']);
+    await raw.config('SET', 'maxmemory', '0');
+    await raw.set(known.stored.key('ready:0:default'), 'what no stream is');
+    errors.push(await refusalOf(known.driver.push(aJob({ payload: { text: 'the-payload' } }))));
+    expect(String(errors[2])).toContain('WRONGTYPE');
+    for (const error of errors) {
+      const shown = inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null });
+      expect(shown).not.toMatch(/the-payload|the-password|wrong-password/);
+    }
   });
 });
 
