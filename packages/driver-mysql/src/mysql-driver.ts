@@ -3,11 +3,13 @@ import {
   type Claim,
   type FailedJob,
   type FailedSelection,
+  type Finding,
   type InTransaction,
   type JobState,
   type NewJob,
   type QueueBatches,
   type QueueBatchLeases,
+  type QueueDiagnosis,
   type QueueDriver,
   QueueError,
   type QueueInspection,
@@ -20,11 +22,13 @@ import {
   type QueueWakeups,
   type ReservedJob,
   type Scratch,
+  type ScratchOptions,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
 import { actOnClaims, claimJobs, failClaim } from './claim.js';
 import { checkPool, type MysqlPool, type MysqlTransaction } from './client.js';
 import { Connection } from './connection.js';
+import { diagnose } from './diagnosis.js';
 import { forget, retry } from './failed-jobs.js';
 import { CallersConnections } from './in-transaction.js';
 import { IdTable } from './literals.js';
@@ -57,6 +61,7 @@ export class MysqlDriver
     QueueSchema,
     QueueInspection,
     QueueScratch,
+    QueueDiagnosis,
     AsyncDisposable
 {
   readonly table: string;
@@ -218,18 +223,30 @@ export class MysqlDriver
     });
   }
 
-  async scratch(options?: { readonly now?: () => Date }): Promise<Scratch> {
-    const { warn, ...settings } = this.#options;
+  async scratch(options: ScratchOptions = {}): Promise<Scratch> {
+    const { warn, now, ...settings } = this.#options;
     const table = scratchTable(this.table);
-    const driver = new MysqlDriver(this.#pool, {
-      ...settings,
+    const own = {
       table,
       failedTable: `${table}_failed`,
-      now: options?.now ?? settings.now,
-      onWarning: warn,
-    });
+      now: options.now ?? now,
+      onWarning: options.onWarning ?? warn,
+    };
+    const open = () => new MysqlDriver(this.#pool, { ...settings, ...own });
+    const [driver, others] = [open(), [] as MysqlDriver[]];
     await driver.createTables();
-    return { driver, [Symbol.asyncDispose]: () => driver.#dropTables() };
+    return {
+      driver,
+      connect: async () => others[others.push(open()) - 1] as MysqlDriver, // the cast: just pushed
+      async [Symbol.asyncDispose]() {
+        await Promise.all(others.map((other) => other.close()));
+        await driver.#dropTables();
+      },
+    };
+  }
+
+  async diagnose(): Promise<Finding[]> {
+    return diagnose(this.#connection, this);
   }
 
   /** Ends the looking for pushes. Calls under way still end. The pool stays open. */
