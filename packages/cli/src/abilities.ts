@@ -14,7 +14,8 @@ export function inspectionOf({ queue }: Config, command: string): QueueInspectio
   throw refused(`${nameOf(queue.driver)} cannot look up a job, so there is no ${command} on it`);
 }
 
-function nameOf(driver: QueueDriver): string {
+/** What a driver is called in a sentence. */
+export function nameOf(driver: QueueDriver): string {
   const { name } = driver.constructor;
   return name === '' || name === 'Object' ? 'This driver' : name;
 }

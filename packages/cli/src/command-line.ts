@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { addDoctor } from './commands/doctor.js';
 import { addFailed } from './commands/failed.js';
 import { addForget } from './commands/forget.js';
 import { addInstall } from './commands/install.js';
@@ -22,7 +23,8 @@ export async function runCommandLine(args: readonly string[], session: Session):
     session.isVerbose = program.opts().verbose === true;
     exitCode = await action(session);
   };
-  for (const add of [addInstall, addWork, addStatus, addFailed, addRetry, addForget, addWhy]) add(program, run);
+  for (const add of [addInstall, addWork, addStatus, addFailed, addRetry, addForget, addWhy, addDoctor])
+    add(program, run);
   try {
     if (args.length === 0) throw refused('no command given; q --help lists them');
     await program.parseAsync(args, { from: 'user' });
