@@ -190,15 +190,16 @@ const INDEXES = `
   FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
   WHERE indrelid = to_regclass($1::text) AND indisvalid AND indimmediate AND indpred IS NULL AND indexprs IS NULL`;
 
-// A serial column draws from a sequence that has grants of its own; an identity column has its table's.
+// A serial column draws from a sequence that has grants of its own; an identity column has its table's. CASE: the function
+// is an error for what is no sequence, and conditions are evaluated in any order.
 const GRANTS = `
   SELECT coalesce(string_agg(wanted, ', '), '') AS missing FROM (
     SELECT wanted FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS wanted
     WHERE NOT has_table_privilege(to_regclass($1::text), wanted)
     UNION ALL
-    SELECT 'USAGE of the sequence ' || relname FROM pg_depend JOIN pg_class ON pg_class.oid = objid AND relkind = 'S'
+    SELECT 'USAGE of the sequence ' || relname FROM pg_depend JOIN pg_class ON pg_class.oid = objid
     WHERE refclassid = 'pg_class'::regclass AND refobjid = to_regclass($1::text) AND deptype = 'a'
-      AND NOT has_sequence_privilege(objid, 'USAGE')) AS grants`;
+      AND CASE WHEN relkind = 'S' THEN NOT has_sequence_privilege(objid, 'USAGE') ELSE false END) AS grants`;
 
 function collationFinding(table: string, { name }: Column): Finding {
   return {
