@@ -34,6 +34,7 @@ export interface OpenOptions {
 export const TRAITS = {
   exactOrder: 'within a queue and a priority, jobs are reserved by due time and then by id',
   chosenIds: 'a row can be written under an id of the writer’s choosing',
+  wideIds: 'a row can be written under an id beyond 2^53 − 1, which no JavaScript number holds',
   columnDefaults: 'a row can be written with its required columns alone',
   concurrentReads: 'another client can read while a transaction is open',
   concurrentTransactions: 'the application can have two transactions open at a time',
@@ -54,11 +55,12 @@ export interface TestStore {
 
   /**
    * Another client of the same store, as another process would be one: a driver instance and a connection of its own,
-   * the same clock, the same options. May be called more than once.
+   * the same clock, the same options. May be called more than once. A store that one client alone can open gives the
+   * first again; nothing fails by that, and races are looked for in vain.
    */
   connect(): Promise<QueueDriver>;
 
-  /** The case is over: closes every client and connection opened for it. */
+  /** The case is over: closes every client and connection opened for it, and what they still listen to. */
   close(): Promise<void>;
 
   /**
@@ -113,6 +115,6 @@ export type JobRow = Omit<JobState, 'state' | 'ahead'>;
 /** A job to be written behind the driver's back: the columns that have no default, and whichever others are given. */
 export type NewRow = Pick<JobRow, 'name' | 'payloadJson' | 'availableAt' | 'createdAt'> &
   Partial<Omit<JobRow, 'id'>> & {
-    /** With `chosenIds`; a bigint where a number cannot hold it. */
+    /** With `chosenIds`; with `wideIds` a bigint, where a number cannot hold it. */
     readonly id?: number | bigint;
   };

@@ -77,7 +77,7 @@ export const rawRows: readonly ConformanceCase[] = [
     id: 'raw-rows/ids-beyond-a-number',
     name: 'A row whose id a JavaScript number cannot hold is left alone: no job is handed out under a wrong id',
     rule: 'large-ids',
-    needs: ['insertRow', 'chosenIds'],
+    needs: ['insertRow', 'chosenIds', 'wideIds'],
     run: async ({ driver, clock, insertRow }) => {
       await insertRow(aRow(clock.now(), { id: 2n ** 53n + 11n, queue: 'default', priority: 5 }));
       await insertRow(aRow(clock.now(), { id: 7 }));

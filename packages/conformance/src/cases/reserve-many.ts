@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, ok } from 'node:assert/strict';
 import { aCase, type ConformanceCase, type DriverWith } from '../case.js';
 import { sameIds } from '../expectations.js';
 import { aJob, drain, ids, lowestFirst, reserveNone, reserveOne, textOf, WORKER } from '../fixtures.js';
@@ -135,6 +135,21 @@ export const reserveMany: readonly ConformanceCase[] = [
       }
       sameIds(seen, expired, 'the jobs taken over');
       deepEqual(ids(await driver.reserveMany(['a', 'b', 'c'], 10, 60, WORKER)), [fresh], 'the batch after them');
+    },
+  }),
+  aCase({
+    id: 'reserve-many/timeout-zero',
+    name: 'A batch of claims of 0 seconds or less, which have expired already, has no job twice',
+    rule: 'reserve-many',
+    needs: ['batches'],
+    run: async ({ driver }) => {
+      const pushed = await pushSome(driver, 3);
+      for (const timeout of [0, -60]) {
+        const batch = ids(await driver.reserveMany(['default'], 3, timeout, WORKER));
+        ok(batch.length > 0, 'there has to be a job in the batch');
+        equal(new Set(batch).size, batch.length, `how many jobs are in a batch of ${batch.length}`);
+        equal(await driver.pending(), pushed.length, 'pending: the claims have expired');
+      }
     },
   }),
   aCase({

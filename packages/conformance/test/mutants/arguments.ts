@@ -160,7 +160,10 @@ export const badArguments: readonly Mutant[] = [
     class extends ReferenceDriver {
       override async extendMany<C extends Claim>(claims: readonly C[], timeout: number): Promise<C[]> {
         const list: readonly C[] = Array.isArray(claims) ? claims : [];
-        return super.extendMany(list.map(anyClaim) as C[], timeout);
+        return super.extendMany(
+          list.filter((claim) => typeof claim?.id === 'number'),
+          timeout,
+        );
       }
     },
   ),

@@ -106,6 +106,15 @@ export const batches: readonly Mutant[] = [
     },
   ),
   mutant(
+    'reserve-many/timeout-zero',
+    'takes a job that it has just claimed for 0 seconds once more',
+    class extends ReferenceDriver {
+      protected override mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
+        return super.mayFollow(seen, jobs) || jobs.some(({ id }) => id === seen.id);
+      }
+    },
+  ),
+  mutant(
     'reserve-many/race',
     'claims a batch without the guard',
     only(
@@ -141,6 +150,15 @@ export const batches: readonly Mutant[] = [
       protected override async deleteAll<C extends Claim>(claims: readonly C[]): Promise<C[]> {
         const lost = await super.deleteAll(claims);
         return lost.filter(({ id, attempts }) => (this.store.jobs.get(id)?.attempts ?? attempts) === attempts);
+      }
+    },
+  ),
+  mutant(
+    'delete-many/lost-ones',
+    'gives the lost claims in the order of their ids',
+    class extends ReferenceDriver {
+      protected override async deleteAll<C extends Claim>(claims: readonly C[]): Promise<C[]> {
+        return (await super.deleteAll(claims)).sort((a, b) => a.id - b.id);
       }
     },
   ),

@@ -137,6 +137,15 @@ export const leases: readonly Mutant[] = [
     ),
   ),
   mutant(
+    'leases/batch-lost-ones',
+    'gives the claims it could not extend in the order of their ids',
+    class extends ReferenceDriver {
+      protected override async extendAll<C extends Claim>(claims: readonly C[], timeout: number): Promise<C[]> {
+        return (await super.extendAll(claims, timeout)).sort((a, b) => a.id - b.id);
+      }
+    },
+  ),
+  mutant(
     'leases/batch-gives-back-what-it-was-given',
     'gives copies of the claims it could not extend',
     class extends ReferenceDriver {
