@@ -160,6 +160,11 @@ export interface InTransaction {
   push(job: NewJob): Promise<number>;
   pushMany(jobs: readonly NewJob[]): Promise<number[]>;
   delete(claim: Claim): Promise<boolean>;
+  /**
+   * For the push guard: whether the transaction is still open, as far as can be told. Never rejects. A driver without it
+   * has its transactions taken for open as long as the code that told of them runs.
+   */
+  isOpen?(): Promise<boolean>;
 }
 
 export interface QueueBatches {
@@ -283,4 +288,6 @@ export interface Finding {
 export interface QueueWarning {
   readonly code: string;
   readonly message: string;
+  /** Where in the application it was caused, if it was there. */
+  readonly stack?: string | undefined;
 }

@@ -22,6 +22,7 @@ export const QUEUE_ERROR_CODES = {
   payload_too_large: 'The payload’s JSON is longer than `maxPayloadBytes`.',
   store_busy: 'The store stayed locked by somebody else for the whole of the call’s deadline.',
   store_unavailable: 'The store cannot be used: unreachable, closed, too old, or without its tables.',
+  transaction_open: 'A plain push was made beside an open transaction, which the guard of the Queue refuses.',
   worker_running: 'The worker is running already.',
 } as const;
 

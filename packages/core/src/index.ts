@@ -64,6 +64,7 @@ export {
   type TxOf,
 } from './handlers.js';
 export type { Job } from './job.js';
+export type { GuardMode } from './push-guard.js';
 export {
   type PushItem,
   type PushOptions,

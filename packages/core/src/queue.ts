@@ -1,6 +1,7 @@
 import { hasBatches, hasReports, hasSyncPush, hasTransactions } from './abilities.js';
 import { type Backoff, backoffDelay, checkBackoff, checkJitter, DEFAULT_BACKOFF, withJitter } from './backoff.js';
 import type {
+  InTransaction,
   NewJob,
   QueueBatches,
   QueueDriver,
@@ -20,6 +21,7 @@ import {
   type TxOf,
 } from './handlers.js';
 import { checkDelay, checkJobs, checkMaxAttempts, checkText, kindOf } from './limits.js';
+import { checkGuard, type GuardMode, PushGuard } from './push-guard.js';
 
 /** How one job is queued; what is left out comes from the Queue. */
 export interface PushOptions {
@@ -122,6 +124,12 @@ export interface QueueOptions<D, H> {
   readonly jitter?: number | undefined;
   /** The time of day, for `at`. Default: the process's clock. */
   readonly now?: (() => Date) | undefined;
+  /**
+   * A development aid: what becomes of a plain push beside an open transaction that the queue was told of, by `within` or by
+   * `job.complete`. `'warn'`: `onWarning` is told, with the stack; `'error'`: it is refused (`transaction_open`). Default: not
+   * looked for. docs/transactions.md says what it sees.
+   */
+  readonly guard?: GuardMode | undefined;
   /** What is not an error but should be known. Default `process.emitWarning`. */
   readonly onWarning?: ((warning: QueueWarning) => void) | undefined;
 }
@@ -133,6 +141,8 @@ class QueueWithDriver {
   readonly handlers: Handlers;
   readonly queue: string;
   readonly tries: number;
+  /** Null: none. For the worker, which is told of transactions too. */
+  readonly guard: PushGuard | null;
   readonly #backoff: Backoff;
   readonly #jitter: number;
   readonly #now: () => Date;
@@ -146,13 +156,18 @@ class QueueWithDriver {
     this.#backoff = checkBackoff(options.backoff ?? DEFAULT_BACKOFF);
     this.#jitter = checkJitter(options.jitter ?? 0);
     this.#now = options.now ?? (() => new Date());
-    this.#warn = options.onWarning ?? (({ code, message }) => process.emitWarning(message, { type: 'q', code }));
+    this.#warn = options.onWarning ?? emitWarning;
+    const mode = checkGuard(options.guard);
+    this.guard = mode === null ? null : new PushGuard(mode, this.#warn);
     this.#addAbilities(this.driver);
   }
 
   /** A property: it may be passed on by itself, as those below may. */
-  readonly push = async (name: string, payload: object, options?: PushOptions): Promise<number> =>
-    this.driver.push(this.#newJob(name, payload, options));
+  readonly push = async (name: string, payload: object, options?: PushOptions): Promise<number> => {
+    const job = this.#newJob(name, payload, options);
+    if (this.guard !== null) await this.guard.check(`The job ${job.name}`);
+    return this.driver.push(job);
+  };
 
   async pending(queue?: string | null): Promise<number> {
     return this.driver.pending(queue);
@@ -175,7 +190,11 @@ class QueueWithDriver {
   #addAbilities(driver: QueueDriver): void {
     if (hasReports(driver)) define(this, 'reports', driver);
     if (hasBatches(driver)) {
-      define(this, 'pushMany', async (items: readonly AnyItem[]) => driver.pushMany(this.#newJobs(items)));
+      define(this, 'pushMany', async (items: readonly AnyItem[]) => {
+        const jobs = this.#newJobs(items);
+        if (this.guard !== null) await this.guard.check(`A batch of ${jobs.length}`);
+        return driver.pushMany(jobs);
+      });
     }
     if (hasSyncPush(driver)) {
       define(this, 'pushSync', (name: string, payload: object, options?: PushOptions) =>
@@ -189,7 +208,8 @@ class QueueWithDriver {
     }
   }
 
-  #within(inTransaction: ReturnType<QueueTransactions<unknown>['within']>) {
+  #within(inTransaction: InTransaction) {
+    this.guard?.enter(inTransaction);
     return {
       push: async (name: string, payload: object, options?: PushOptions) =>
         inTransaction.push(this.#newJob(name, payload, options)),
@@ -246,6 +266,10 @@ function checkDriver(driver: QueueDriver): QueueDriver {
 function checkHandlers(handlers: Handlers): Handlers {
   if (typeof handlers === 'object' && handlers !== null) return handlers;
   throw new QueueError('invalid_option', `A Queue needs a registry of handlers; got ${kindOf(handlers)}`);
+}
+
+function emitWarning({ code, message, stack }: QueueWarning): void {
+  process.emitWarning(message, { type: 'q', code, ...(stack === undefined ? {} : { detail: stack }) });
 }
 
 function define(target: object, name: string, value: unknown): void {

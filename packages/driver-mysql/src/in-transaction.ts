@@ -31,6 +31,7 @@ export class CallersConnections {
       push: (job) => this.#push(client, job),
       pushMany: (jobs) => this.#pushMany(client, jobs),
       delete: (claim) => this.#delete(client, claim),
+      isOpen: () => this.#isOpen(client),
     };
   }
 
@@ -50,6 +51,17 @@ export class CallersConnections {
   async #delete(client: Queryable, claim: Claim): Promise<boolean> {
     const { id, attempts } = checkClaim(claim);
     return this.#on(client, async (session) => (await session.run('deleteClaim', { id, attempts })).rows === 1);
+  }
+
+  /** The server's word, since mysql2 does not keep it. */
+  async #isOpen(client: Queryable): Promise<boolean> {
+    const session = this.#options.connection.sessionOn(client);
+    try {
+      await session.run('state');
+      return session.isOpen;
+    } catch {
+      return false; // closed, and its transaction with it
+    }
   }
 
   async #on<T>(client: Queryable, work: (session: Session, now: Date) => Promise<T>): Promise<T> {

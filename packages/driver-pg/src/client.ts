@@ -83,6 +83,12 @@ export function checkTransaction(value: unknown): PgTransaction {
   return client;
 }
 
+/** Whether a transaction is open on a client, as far as can be told. */
+export function mayBeInTransaction(client: PgTransaction): boolean {
+  const candidate = asRecord(client);
+  return candidate !== null && !isIdle(candidate);
+}
+
 /** The class of the pool's clients, so that a connection of the driver's own is opened by the application's copy of pg. */
 export function clientClassOf(pool: PgPool): PgClientClass | null {
   const Client: unknown = asRecord(pool)?.Client;

@@ -1,6 +1,6 @@
 import type { Claim, InTransaction, NewJob } from '@q/core';
 import { checkClaim, encodeJob, encodeJobs } from '@q/core/driver-kit';
-import { checkTransaction, type PgTransaction } from './client.js';
+import { checkTransaction, mayBeInTransaction, type PgTransaction } from './client.js';
 import type { Connection } from './connection.js';
 import { markTransactionLost } from './errors.js';
 import { pushJob, pushJobs } from './push.js';
@@ -32,6 +32,7 @@ export class CallersClients {
       push: (job) => this.#push(client, job),
       pushMany: (jobs) => this.#pushMany(client, jobs),
       delete: (claim) => this.#delete(client, claim),
+      isOpen: async () => mayBeInTransaction(client),
     };
   }
 

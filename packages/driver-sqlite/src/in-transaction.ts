@@ -45,6 +45,7 @@ export class CallersConnections {
       push: async (job) => this.#push(tx, job),
       pushMany: async (jobs) => this.#pushMany(tx, jobs),
       delete: async (claim) => this.#delete(tx, claim),
+      isOpen: async () => tx.open && tx.inTransaction,
     };
   }
 

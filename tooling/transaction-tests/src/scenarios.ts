@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { defineHandlers, handler, isQueueError, type Job, Queue, Worker, type WorkSource } from '@q/core';
+import {
+  defineHandlers,
+  type GuardMode,
+  handler,
+  isQueueError,
+  type Job,
+  Queue,
+  Worker,
+  type WorkSource,
+} from '@q/core';
 import type { Application, Inside } from './application.js';
 import type { Driver, Store } from './stores.js';
 
@@ -20,7 +29,11 @@ export const SCENARIOS = {
   'complete, commit': completes,
   'complete, rollback': completesNot,
   'not a transaction': refusesTheConnection,
+  'push guard': guards,
 } as const;
+
+/** What a library could take for something of its own. */
+const AWKWARD = { id: 1, text: `?, $1, :name, @name, '"\`\\, 🔑, \u0001, 2026-01-01T00:00:00.000Z` };
 
 export type Scenario = keyof typeof SCENARIOS;
 
@@ -31,12 +44,13 @@ async function commits<Tx>({ app, store }: Subject<Tx>): Promise<void> {
   await app.transaction(async (inside) => {
     await inside.note('a');
     const within = queue.within(await inside.tx());
-    ids.push(await within.push('greet', { id: 1 }, { unique: 'ключ 🔑' }));
+    ids.push(await within.push('greet', AWKWARD, { unique: 'ключ 🔑' }));
     ids.push(...(await within.pushMany(['greet', 'greet'].map((name) => ({ name, payload: { id: 2 } })))));
     assert.deepEqual([await store.notes(), await store.driver.pending()], [[], 0]);
   });
   assert.deepEqual([await store.notes(), await store.driver.pending()], [['a'], 3]);
   for (const id of ids) assert.equal((await store.driver.find(id))?.id, id);
+  assert.equal((await store.driver.find(ids[0] ?? 0))?.payloadJson, JSON.stringify(AWKWARD));
 }
 
 async function rollsBack<Tx>({ app, store }: Subject<Tx>): Promise<void> {
@@ -140,6 +154,19 @@ async function refusesTheConnection<Tx>({ app, store }: Subject<Tx>): Promise<vo
   assert.deepEqual(await rowsOf(store.driver), [0, 0]);
 }
 
+/** A plain push beside the transaction is refused, and one after it is not. */
+async function guards<Tx>({ app, store }: Subject<Tx>): Promise<void> {
+  const queue = queueOn(store.driver, undefined, 'error');
+  await app.transaction(async (inside) => {
+    await inside.note('a');
+    await queue.within(await inside.tx()).push('greet', { id: 1 });
+    await assert.rejects(queue.push('greet', { id: 2 }), (error) => isQueueError(error, 'transaction_open'));
+    await inside.note('b');
+  });
+  await queue.push('greet', { id: 3 });
+  assert.deepEqual([await store.notes(), await store.driver.pending()], [['a', 'b'], 2]);
+}
+
 interface TestQueue<Tx> {
   push(name: string, payload: object, options?: { readonly unique: string }): Promise<number>;
   within(tx: Tx): {
@@ -153,10 +180,11 @@ interface TestQueue<Tx> {
 function queueOn<Tx>(
   driver: Driver<Tx>,
   greet: (payload: Payload, job: Job<Payload, Tx>) => unknown = () => {},
+  guard?: GuardMode,
 ): TestQueue<Tx> & WorkSource {
   const handlers = defineHandlers({ greet: handler(greet) });
   // The cast: which methods a Queue has follows from its driver's type, which is a parameter here.
-  return new Queue({ driver, handlers: handlers as never, backoff: 0 }) as never;
+  return new Queue({ driver, handlers: handlers as never, backoff: 0, guard }) as never;
 }
 
 async function runAll(queue: WorkSource): Promise<void> {

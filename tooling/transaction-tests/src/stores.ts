@@ -18,6 +18,9 @@ import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 
+// More than 32 bits, so that a library which reads an id as such a number is found out.
+const FIRST_ID = 2 ** 33;
+
 export type Driver<Tx> = QueueDriver & QueueReports & QueueBatches & QueueInspection & QueueTransactions<Tx>;
 
 /** A database of the application's, with the tables of q and a table `notes` in it. */
@@ -39,6 +42,7 @@ export async function openPostgres(serverUrl: string): Promise<Store<PgTransacti
   const driver = new PgDriver(pool, { listen: false });
   await driver.createTables();
   await pool.query('CREATE TABLE notes (id serial PRIMARY KEY, text text NOT NULL UNIQUE)');
+  await pool.query(`ALTER SEQUENCE queue_jobs_id_seq RESTART ${FIRST_ID}`);
   return {
     place: space.url,
     driver,
@@ -63,6 +67,7 @@ export async function openMysql(serverUrl: string): Promise<Store<MysqlTransacti
   const driver = new MysqlDriver(pool);
   await driver.createTables();
   await pool.query('CREATE TABLE notes (id int AUTO_INCREMENT PRIMARY KEY, text varchar(100) NOT NULL UNIQUE)');
+  await pool.query(`ALTER TABLE queue_jobs AUTO_INCREMENT = ${FIRST_ID}`);
   return {
     place: space.url,
     driver,
@@ -89,6 +94,7 @@ export async function openSqlite(): Promise<Store<SqliteDatabase> & { readonly d
   const driver = new SqliteDriver(database);
   await driver.createTables();
   database.exec('CREATE TABLE notes (id integer PRIMARY KEY, text text NOT NULL UNIQUE)');
+  database.exec(`INSERT INTO sqlite_sequence (name, seq) VALUES ('queue_jobs', ${FIRST_ID})`);
   return {
     place,
     driver,

@@ -122,13 +122,14 @@ export class JobsInHand {
   }
 
   async #completeWithin(tx: unknown, claim: ReservedJob): Promise<void> {
-    const { driver } = this.#options.source;
+    const { driver, guard } = this.#options.source;
     if (!hasTransactions(driver)) {
       throw new QueueError('ability_missing', 'This driver has no transactions to complete a job in');
     }
     // The cast: which transaction the driver takes is known to the handler's type; the driver checks what it is given.
-    const deleted = await (driver as QueueTransactions<unknown>).within(tx).delete(claim);
-    if (deleted) return;
+    const transaction = (driver as QueueTransactions<unknown>).within(tx);
+    guard?.enter(transaction);
+    if (await transaction.delete(claim)) return;
     throw new ClaimLost(
       `The claim on job ${claim.id} ("${claim.name}", attempt ${claim.attempts}) is gone: roll back, it is another worker's`,
     );

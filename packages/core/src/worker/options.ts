@@ -1,5 +1,5 @@
 import { hasLeases } from '../abilities.js';
-import type { QueueDriver } from '../driver.js';
+import type { InTransaction, QueueDriver } from '../driver.js';
 import { QueueError } from '../errors.js';
 import type { Handlers } from '../handlers.js';
 import { checkInteger, checkQueues, checkWorker, kindOf } from '../limits.js';
@@ -12,6 +12,8 @@ export interface WorkSource {
   backoff(attempt: number, onInvalid?: (error: unknown) => void): number;
   /** The queue watched when none is named. Default `'default'`. */
   readonly queue?: string;
+  /** Told of the transactions that jobs are completed in. */
+  readonly guard?: { enter(transaction: InTransaction): void } | null;
 }
 
 /** Durations are seconds; those that never reach a store may be fractions. 0 switches a limit off. */
