@@ -3,7 +3,7 @@ import { bareTableName, type FoundTable, type TableTemplate, tableFindings } fro
 import type { Connection } from './connection.js';
 import type { SqliteDatabase } from './database.js';
 import { isBusy } from './errors.js';
-import { schemaName } from './table-names.js';
+import { quotedTable, schemaName } from './table-names.js';
 
 interface Names {
   readonly table: string;
@@ -17,7 +17,7 @@ export async function diagnose(connection: Connection, names: Names): Promise<Fi
     placeFinding(connection.file, db),
     ...templates(names).flatMap(([table, template]) => findingsOf(db, table, template)),
   ]);
-  return [...found, await writeFinding(connection)];
+  return [...found, await writeFinding(connection, names.table)];
 }
 
 function versionFinding(db: SqliteDatabase): Finding {
@@ -54,10 +54,16 @@ function placeFinding(file: string | null, db: SqliteDatabase): Finding {
   };
 }
 
-/** A writing transaction that writes nothing. */
-async function writeFinding(connection: Connection): Promise<Finding> {
+/**
+ * A writing transaction that writes nothing. Its statement is needed: on a database that is read only SQLite takes BEGIN
+ * IMMEDIATE for a plain BEGIN.
+ */
+async function writeFinding(connection: Connection, table: string): Promise<Finding> {
   try {
-    await connection.write(() => undefined, 'made');
+    await connection.write(({ db }) => {
+      const isThere = rowsOf(db, `PRAGMA "${schemaName(table)}".table_info("${bareTableName(table)}")`).length > 0;
+      if (isThere) db.prepare(`DELETE FROM ${quotedTable(table)} WHERE 0`).run();
+    });
     return { level: 'ok', code: 'read_only', message: 'The database takes writes' };
   } catch (error) {
     const code = isBusy(error) || (isQueueError(error) && error.code === 'store_busy') ? 'locked' : 'read_only';
