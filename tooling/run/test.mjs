@@ -1,4 +1,5 @@
 // `npm test`: sets up, runs the tests of every package that has a script `test`, adds up. `pnpm test:slow` does the same with the slow tier.
+// A second argument is the one package that is tested.
 //
 // Each package's run leaves `<folder>/<package>.json` with { "passed": 1, "failed": 0, "skipped": 0 }, <folder> being $Q_REPORTS and <package> its name
 // without the scope; `failures`, a line for each, is told again at the end. vitest does so by tooling/vitest; a script of another kind writes the file itself, or one more, named <package>.<anything>.json.
@@ -10,11 +11,15 @@ import { exists, finish, root, run, seconds } from './steps.mjs';
 import { packages } from './workspace.mjs';
 
 const tier = process.argv[2] === 'slow' ? 'test:slow' : 'test';
+const only = process.argv[3];
 const totals = { passed: 0, failed: 0, skipped: 0 };
 /** @type {string[]} */
 const failures = [];
 const tested = packages().filter(
-  ({ manifest, folder }) => manifest.scripts?.[tier] && (tier === 'test' || hasSlowTests(folder)),
+  ({ manifest, folder }) =>
+    (only === undefined || manifest.name === only) &&
+    manifest.scripts?.[tier] &&
+    (tier === 'test' || hasSlowTests(folder)),
 );
 
 if (tested.length === 0) {

@@ -1,0 +1,4 @@
+import { describeInstalls } from '../src/installs.js';
+import { STORES } from '../src/stores.js';
+
+describeInstalls(STORES.redis);
