@@ -8,6 +8,10 @@ function mean(times: readonly number[]): number {
   return times.reduce((sum, one) => sum + one, 0) / times.length;
 }
 
+function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
+}
+
 describe('a transaction that stays open (F11)', () => {
   it('makes the last 500 of 5,000 claims at most five times as slow as the first, and no session of ours waits in one', async () => {
     const { pool, driver } = await open(database.url(), { now: () => new Date() });
@@ -35,9 +39,9 @@ describe('a transaction that stays open (F11)', () => {
     }
     await idle.query('ROLLBACK');
     await idle.end();
-    const [first, last] = [mean(times.slice(0, 500)), mean(times.slice(-500))];
+    const [first, last] = [median(times.slice(0, 500)), median(times.slice(-500))];
     console.log(
-      `a claim: ${first.toFixed(2)} ms at first, ${last.toFixed(2)} ms after 4,500 jobs that vacuum may not remove`,
+      `the median of a claim: ${first.toFixed(2)} ms at first, ${last.toFixed(2)} ms after 4,500 jobs that vacuum may not remove`,
     );
     expect(last).toBeLessThan(first * 5);
     expect(waiting).toBe(0);
@@ -52,14 +56,17 @@ describe('busy writers (F51)', () => {
       await pool.query('CREATE TABLE IF NOT EXISTS notes (id bigserial PRIMARY KEY, text text NOT NULL)');
       const listener = aPool({ connectionString: database.url(), max: 1 });
       await listener.query('LISTEN queue_jobs');
+      // Looks all the time: such a wait is over within a millisecond on a machine that does nothing else.
       let objectLocks = 0;
-      const watch = setInterval(() => {
-        void listener
-          .query("SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'object' AND NOT granted")
-          .then(({ rows }) => {
-            objectLocks += rows[0].n;
-          });
-      }, 50);
+      let isOver = false;
+      const watching = (async () => {
+        while (!isOver) {
+          const { rows } = await listener.query(
+            "SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'object' AND NOT granted",
+          );
+          objectLocks += rows[0].n;
+        }
+      })();
       const commits = async (pushes: boolean) => {
         const times: number[] = [];
         const writer = async () => {
@@ -80,11 +87,14 @@ describe('busy writers (F51)', () => {
       await commits(true); // warm
       // In turns, since on a machine that does other things too the times drift.
       const rounds = { without: [] as number[], withPush: [] as number[] };
-      for (let round = 0; round < 3; round += 1) {
+      // Whether such a wait can be seen is shown where there are some: a few rounds more, if need be.
+      const isMissing = () => notify === true && objectLocks === 0;
+      for (let round = 0; round < 3 || (isMissing() && round < 30); round += 1) {
         rounds.without.push(await commits(false));
         rounds.withPush.push(await commits(true));
       }
-      clearInterval(watch);
+      isOver = true;
+      await watching;
       const [without, withPush] = [Math.min(...rounds.without), Math.min(...rounds.withPush)];
       console.log(
         `notify ${notify}: a commit takes ${without.toFixed(2)} ms without a push and ${withPush.toFixed(2)} ms with one; ` +
