@@ -1,10 +1,30 @@
 import type { ChildProcess } from 'node:child_process';
+import { defineHandlers, handler, Queue, Worker } from '@q/core';
 import { startRedis } from '@q/servers';
 import { expect, it, onTestFinished } from 'vitest';
 import { aJob, messageOf, open, pause, start, until } from './fixtures.js';
 
 const WORKERS = 8;
 const JOBS = 50_000;
+
+it('The jobs of workers that are killed are run by another one when their claims have expired', async () => {
+  const server = await startRedis({ own: true });
+  onTestFinished(() => server.close());
+  const { driver, prefix } = open({ url: server.url, now: () => new Date() });
+  const ids = await driver.pushMany(Array.from({ length: 5 }, () => aJob({ name: 'work' })));
+  const children = ids.map(() => start('claim', server.url, prefix, 'default'));
+  expect(await Promise.all(children.map((child) => messageOf(child)))).toStrictEqual(Array(5).fill('claimed'));
+  for (const child of children) child.kill('SIGKILL');
+  const ran = new Map<number, number>();
+  const handlers = defineHandlers({ work: handler(async (_, job) => void ran.set(job.id, job.attempts)) });
+  const worker = new Worker({ queue: new Queue({ driver, handlers }), sleep: 0.2 });
+  const run = worker.run();
+  await until('all were run', () => ran.size === 5);
+  await worker.stop();
+  await run;
+  expect([...ran].toSorted()).toStrictEqual(ids.map((id) => [id, 2]).toSorted());
+  expect(await driver.pending()).toBe(0);
+});
 
 it(`${WORKERS} workers, one of them killed every second, run ${JOBS} jobs: none is lost, none is in two hands at once`, async () => {
   const server = await startRedis({ own: true });

@@ -5,5 +5,6 @@ export { type PgBouncerOptions, startPgBouncer } from './pgbouncer.js';
 export { createPostgresDatabase, startPostgres } from './postgres.js';
 export { redisCall, startRedis } from './redis.js';
 export { type RedisCluster, startRedisCluster } from './redis-cluster.js';
+export { startWatchedRedis, type WatchedRedis } from './redis-sentinel.js';
 export { type Relay, startRelay } from './relay.js';
 export type { Server, ServerSource, Space, StartOptions } from './server.js';
