@@ -1,0 +1,2 @@
+export { Journal } from './journal.js';
+export { JournalDriver } from './journal-driver.js';
