@@ -19,6 +19,8 @@ export type StoreName = (typeof STORES)[number];
 /** One library on one store, opened: each scenario, or why there is none. */
 export interface Row extends AsyncDisposable {
   readonly scenarios: Readonly<Record<Scenario, (() => Promise<void>) | Why>>;
+  /** What has to be said of how one is done. */
+  readonly remarks?: Readonly<Partial<Record<Scenario, string>>>;
 }
 
 /** The reason of a cell that is empty. */
@@ -59,7 +61,7 @@ export const LIBRARIES: Readonly<Record<string, Readonly<Record<StoreName, Openi
     SQLite: {
       why:
         'Prisma’s adapter opens a better-sqlite3 connection of its own, keeps it to itself, and offers asynchronous calls ' +
-        'alone; the driver works on a connection, synchronously',
+        'alone. The driver works on a connection, synchronously',
     },
   },
   TypeORM: {
@@ -91,7 +93,10 @@ function row<Tx>(store: Store<Tx>, app: Application<Tx>, noRollback: Why | null 
 
 function synchronousRow(store: Store<SqliteDatabase>, app: drizzleSqlite.DrizzleOnSqlite): Row {
   const scenarios = mapScenarios((name) => () => app.scenarios[name](store));
-  return { scenarios, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+  const byHand =
+    'In a transaction begun by a statement: Drizzle’s own is synchronous, so that nothing in it can be awaited';
+  const remarks = Object.fromEntries(drizzleSqlite.BY_HAND.map((name) => [name, byHand]));
+  return { scenarios, remarks, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
 }
 
 function mapScenarios(to: (name: Scenario) => (() => Promise<void>) | Why): Row['scenarios'] {
