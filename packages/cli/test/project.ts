@@ -9,7 +9,8 @@ export const BINARY = join(PACKAGE, 'dist', 'main.js');
 
 /** What a project of the tests may import, besides the command itself. */
 const PACKAGES = [
-  ...['@q/core', '@q/driver-pg', '@q/driver-redis', '@q/driver-sqlite', 'better-sqlite3', 'ioredis', 'pg'],
+  ...['@q/core', '@q/driver-mysql', '@q/driver-pg', '@q/driver-redis', '@q/driver-sqlite'],
+  ...['better-sqlite3', 'ioredis', 'mysql2', 'pg'],
   ...['drizzle-orm', 'knex', 'kysely'],
 ];
 
@@ -37,6 +38,8 @@ interface StartOptions {
   /** A folder below the project's. */
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** The command's file, where it is a copy. */
+  readonly binary?: string;
 }
 
 /** A folder as a user has one: a config, packages, and the command in a process of its own. */
@@ -62,8 +65,8 @@ export function aProject(files: Readonly<Record<string, string>> = {}): Project 
       }
     },
     q: (args, options) => project.start(args, options).ended,
-    start(args, { cwd = '.', env = {} } = {}) {
-      const process = startBinary(args, join(folder, cwd), env);
+    start(args, { cwd = '.', env = {}, binary = BINARY } = {}) {
+      const process = startBinary([binary, ...args], join(folder, cwd), env);
       started.push(process);
       return process;
     },
@@ -87,7 +90,7 @@ function linkPackages(folder: string): void {
 }
 
 function startBinary(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Started {
-  const child = spawn(process.execPath, [BINARY, ...args], {
+  const child = spawn(process.execPath, args, {
     cwd,
     // As in a shell: vitest's own settings are not the command's.
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },

@@ -75,6 +75,20 @@ describe('the doctor', () => {
     expect([findings, isWell]).toEqual([[error], false]);
   });
 
+  test('does not try an ability that does nothing in this set-up', async () => {
+    const { driver } = counting();
+    const polling = { level: 'ok', code: 'listen', message: 'Workers poll', disables: 'wakeups' } as const;
+    Object.defineProperty(driver, 'diagnose', { value: async () => [polling] });
+    const { results } = await examine(driver);
+    const wakeups = results?.filter((result) => result.case.needs.includes('wakeups')) ?? [];
+    expect(wakeups.length).toBeGreaterThan(4);
+    const reasons = wakeups.map((result) => (result.outcome === 'skipped' ? result.why : result.outcome));
+    expect([...new Set(reasons)].sort()).toEqual([
+      'needs a transaction of the application',
+      'needs wakeups, which this set-up goes without',
+    ]);
+  });
+
   test('of a driver that cannot make a twin says so, and tries nothing', async () => {
     const { driver } = counting();
     const refuse = async () => Promise.reject(new QueueError('store_unavailable', 'You may not create tables'));

@@ -17,6 +17,8 @@
  *   wrongly. It never rejects because a job or a claim is not there: that is an answer.
  */
 
+import type { Ability } from './abilities.js';
+
 /** What is pushed: JSON-encodable, and a plain object or an array at the top (payload.ts tells what is refused). */
 export type Payload = object;
 
@@ -282,6 +284,8 @@ export interface Finding {
   readonly message: string;
   /** What to do about it, in the same form; there is one unless it is `ok`. */
   readonly advice?: string;
+  /** An ability that the driver has and that does nothing in this set-up: `wakeups`, where nobody can listen. */
+  readonly disables?: Ability;
 }
 
 /** What is not an error but should be known: once each, through the option `onWarning` (default `process.emitWarning`). */

@@ -17,8 +17,16 @@ interface Names {
   readonly failedTable: string;
 }
 
+interface Diagnosed {
+  readonly connection: Connection;
+  readonly wakeups: Wakeups;
+  /** Whether a push is announced, outside of transactions at least. */
+  readonly notifies: boolean;
+  readonly names: Names;
+}
+
 /** What the server, its settings and the tables are like, for `q doctor`. Rejects where the server cannot be asked. */
-export async function diagnose(connection: Connection, wakeups: Wakeups, names: Names): Promise<Finding[]> {
+export async function diagnose({ connection, wakeups, notifies, names }: Diagnosed): Promise<Finding[]> {
   const ofServer = await connection.run(async (session, before) => {
     const [server] = await session.look<Server>(SERVER);
     if (server === undefined) throw new Error('Postgres did not say what it is');
@@ -29,7 +37,7 @@ export async function diagnose(connection: Connection, wakeups: Wakeups, names: 
     for (const [table, template] of templates(names)) found.push(...(await findingsOf(session, table, template)));
     return found;
   });
-  return [...ofServer, await wakeupFinding(wakeups)];
+  return [...ofServer, await wakeupFinding(wakeups, notifies)];
 }
 
 interface Server {
@@ -210,12 +218,14 @@ function collationFinding(table: string, { name }: Column): Finding {
   };
 }
 
-async function wakeupFinding(wakeups: Wakeups): Promise<Finding> {
+async function wakeupFinding(wakeups: Wakeups, notifies: boolean): Promise<Finding> {
+  const polling = { code: 'listen', disables: 'wakeups' } as const;
+  if (!notifies) return { ...polling, level: 'ok', message: 'Workers poll (`notify` is false)' };
   const way = await wakeups.diagnose().catch(() => 'closed' as const);
-  const advice = 'Give `listen` a direct connection to Postgres, or false if workers are to poll';
-  if (way === null) return { level: 'ok', code: 'listen', message: 'Workers poll (`listen` is false)' };
+  if (way === null) return { ...polling, level: 'ok', message: 'Workers poll (`listen` is false)' };
   if (way === 'direct') return { level: 'ok', code: 'listen', message: 'LISTEN works: workers hear of a push at once' };
-  return { level: 'warning', code: 'listen', message: `${WAYS[way]}, so workers find jobs by polling`, advice };
+  const advice = 'Give `listen` a direct connection to Postgres, or false if workers are to poll';
+  return { ...polling, level: 'warning', message: `${WAYS[way]}, so workers find jobs by polling`, advice };
 }
 
 const WAYS = {

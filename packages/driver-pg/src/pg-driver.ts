@@ -246,7 +246,8 @@ export class PgDriver
   }
 
   async diagnose(): Promise<Finding[]> {
-    return diagnose(this.#connection, this.#wakeups, this);
+    const notifies = this.#options.notify !== false;
+    return diagnose({ connection: this.#connection, wakeups: this.#wakeups, notifies, names: this });
   }
 
   /** Ends what listens for pushes. Calls under way still end. The pool stays open. */

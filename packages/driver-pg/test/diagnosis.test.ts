@@ -159,6 +159,12 @@ describe('the diagnosis of Postgres', () => {
       level: 'ok',
       code: 'listen',
       message: 'Workers poll (`listen` is false)',
+      disables: 'wakeups',
+    });
+    expect((await diagnosed(database.url(), { notify: false })).at(-1)).toMatchObject({
+      level: 'ok',
+      message: 'Workers poll (`notify` is false)',
+      disables: 'wakeups',
     });
     const relay = await startRelay(database.url());
     const url = relay.url;

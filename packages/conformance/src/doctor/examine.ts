@@ -42,7 +42,7 @@ export async function examine(driver: QueueDriver, options: ExamineOptions = {})
       const problem = await twins.tryOne();
       const all = problem === null ? findings : [...findings, problem];
       onFindings?.(all);
-      const results = problem === null ? await tryCases(driver, twins, options) : null;
+      const results = problem === null ? await tryCases({ driver, twins, findings }, options) : null;
       return { findings: all, results, isWell: isWell(all, results ?? []) };
     });
   } finally {
@@ -64,7 +64,17 @@ const NO_DIAGNOSIS: Finding = {
   advice: 'See for yourself that it takes writes, keeps them, and that its clock is right',
 };
 
-async function tryCases(driver: QueueDriver, twins: Twins, { onCase, signal }: ExamineOptions): Promise<CaseResult[]> {
+interface Examined {
+  readonly driver: QueueDriver;
+  readonly twins: Twins;
+  readonly findings: readonly Finding[];
+}
+
+async function tryCases(
+  { driver, twins, findings }: Examined,
+  { onCase, signal }: ExamineOptions,
+): Promise<CaseResult[]> {
+  const disabled = new Set(findings.flatMap(({ disables = [] }) => disables));
   const harness: Harness = {
     abilities: abilitiesOf(driver),
     open: async ({ now }) => {
@@ -75,7 +85,7 @@ async function tryCases(driver: QueueDriver, twins: Twins, { onCase, signal }: E
   const results: CaseResult[] = [];
   for (const one of CASES) {
     if (signal?.aborted) break;
-    const why = whyNotTried(driver, one);
+    const why = whyNotTried(driver, disabled, one);
     const tried: CaseResult[] =
       why === null
         ? await runConformance(harness, { cases: [one] })
