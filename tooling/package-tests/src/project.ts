@@ -1,6 +1,6 @@
-import { cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Release } from './release.js';
+import type { Published, Release } from './release.js';
 import { run } from './run.js';
 
 export type Manager = 'npm' | 'pnpm';
@@ -26,9 +26,10 @@ export class Project {
     return new Project(folder, manager);
   }
 
-  /** Specs as on a command line: `pg@8.11.0`. */
-  async install(specs: readonly string[], flags: readonly string[] = []): Promise<void> {
-    await this.run(this.#manager, this.#manager === 'npm' ? 'install' : 'add', ...flags, ...specs);
+  /** Packages of ours, and others by specs as on a command line: `pg@8.11.0`. */
+  async install(packages: readonly (Published | string)[], flags: readonly string[] = []): Promise<void> {
+    const specs = packages.map((one) => (typeof one === 'string' ? one : `${one.name}@${one.version}`));
+    await this.run(this.#manager, this.#manager === 'npm' ? 'install' : 'add', ...flags, ...specs, '@types/node@20');
   }
 
   /** The names of all packages that the install brought, however deep. */
@@ -50,11 +51,6 @@ export class Project {
 
   async write(files: Readonly<Record<string, string>>): Promise<void> {
     for (const [path, text] of Object.entries(files)) await writeFile(join(this.folder, path), text);
-  }
-
-  async copy(from: string, to: string): Promise<void> {
-    await mkdir(join(this.folder, to), { recursive: true });
-    await cp(from, join(this.folder, to), { recursive: true });
   }
 
   run(...command: string[]): Promise<string> {

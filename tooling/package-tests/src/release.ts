@@ -24,6 +24,12 @@ export interface Published {
   readonly unpacked: string;
 }
 
+export function published({ packages }: Release, name: string): Published {
+  const found = packages.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`${name} was not released`);
+  return found;
+}
+
 /** Releases every package as the workflow does, `changeset version` and `changeset publish`, to a registry of our own. */
 export async function rehearse(folder: string, registry: Registry): Promise<Release> {
   const copy = await WorkspaceCopy.make(join(folder, 'workspace'));
