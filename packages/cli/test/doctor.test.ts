@@ -127,6 +127,7 @@ error    queue_jobs has no column last_error
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
     'leaves nothing on the server when %s ends it in the middle',
+    WHOLE_RUN,
     async (signal) => {
       const { project, pool } = await onPostgres();
       const doctor = project.start(['doctor']);
