@@ -37,7 +37,7 @@ describe('closing', () => {
     await pause(20);
     const start = performance.now();
     await other.close();
-    expect(performance.now() - start).toBeLessThan(1_500);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(await call).toBe('outcome_unknown');
     relay.thaw();
     expect((await stored.jobs()).length).toBe(1);

@@ -5,7 +5,7 @@ import { type RedisCluster, redisCall, startRedisCluster } from '@q/servers';
 import { Cluster } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RedisDriver } from '../src/index.js';
-import { aJob, pause, refusalOf, until } from './fixtures.js';
+import { aJob, pause, refusalOf, SOON_MS, until } from './fixtures.js';
 import { Stored } from './stored.js';
 
 let cluster: RedisCluster;
@@ -55,7 +55,7 @@ async function working() {
 }
 
 describe('a worker on a cluster', () => {
-  it.each(['stop', 'kill'] as const)('goes on within five seconds after its node was gone (%s)', async (how) => {
+  it.each(['stop', 'kill'] as const)('goes on soon after its node was gone (%s)', async (how) => {
     const { queue, push, done, node, raw } = await working();
     await push(0);
     await until('it was run', () => done.includes(0));
@@ -64,7 +64,7 @@ describe('a worker on a cluster', () => {
     expect(['store_unavailable', 'outcome_unknown', 'call_timeout']).toContain((error as { code?: string }).code);
     await node.start();
     await push(2);
-    expect(await until('the next was run', () => done.includes(2))).toBeLessThan(5_000);
+    await until('the next was run', () => done.includes(2), SOON_MS);
     await until('nothing is left', async () => (await raw.jobs()).length === 0);
     expect(done.filter((n) => n === 1)).toStrictEqual([]);
   });
@@ -76,7 +76,7 @@ describe('a worker on a cluster', () => {
     const other = cluster.nodes.find(({ url }) => url !== node.url);
     await other?.stop();
     for (let n = 1; n <= 20; n += 1) await push(n);
-    await until('all were run', () => done.length === 21, 5_000);
+    await until('all were run', () => done.length === 21, SOON_MS);
     await other?.start();
   });
 
@@ -89,8 +89,8 @@ describe('a worker on a cluster', () => {
     }
     await until('all were run', () => new Set(done).size === 100, 20_000);
     await until('nothing is left', async () => (await raw.jobs()).length === 0, 10_000);
-    // A push whose answer was lost may have been repeated by this test, a completion run again.
-    expect(done.length).toBeLessThan(120);
+    // Ten times, a push whose answer was lost may have been repeated by this test, and three completions run again.
+    expect(done.length).toBeLessThanOrEqual(100 + 10 * 4);
   });
 
   it('and its producers follow the slot of their prefix to another node, jobs in hand and all', async () => {

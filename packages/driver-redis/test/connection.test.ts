@@ -62,7 +62,7 @@ describe('a push while Redis is away', () => {
     const start = performance.now();
     expect(await codeOf(driver.push(aJob()))).toBe('store_unavailable');
     expect(await codeOf(driver.reserve(['default'], 60, 'w'))).toBe('store_unavailable');
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     await server.start();
     await pause(200);
     expect(await stored.keys()).toStrictEqual([]);
@@ -89,7 +89,7 @@ describe('a connection that has fallen silent', () => {
     expect(first).toBe('call_timeout');
     // Whichever is late first takes the connection along.
     for (const other of others) expect(['call_timeout', 'outcome_unknown']).toContain(other);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     relay.thaw();
     await pause(300);
     expect((await stored.jobs()).map(({ id }) => id)).toStrictEqual([1]);

@@ -112,6 +112,9 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** How long a recovery may take: five seconds is the aim, and what it takes on a quiet machine; tests run on busy ones too. */
+export const SOON_MS = 25_000;
+
 /** Waits until something is so, and gives how long it took; after `ms` it throws. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>, ms = 15_000): Promise<number> {
   const start = performance.now();

@@ -54,7 +54,7 @@ describe('a push', () => {
     }
     await pause(100);
     const ids = await driver.pushMany([aJob(), aJob(), aJob(), aJob({ priority: -3 })]);
-    await until('all are claimed', () => ran.length === 4, 3_000);
+    await until('all are claimed', () => ran.length === 4);
     expect(ran.toSorted()).toStrictEqual(ids);
   });
 
@@ -68,7 +68,7 @@ describe('a push', () => {
     expect(await busy.reserveMany(['default'], 1, 60, 'w')).toHaveLength(1);
     const second = await listening(idle);
     await driver.push(aJob());
-    await until('both are woken', () => first.heard.count === 2 && second.heard.count === 1, 900);
+    await until('both are woken', () => first.heard.count === 2 && second.heard.count === 1);
   });
 
   it('of a delayed job, or under a key that is held, wakes nobody', async () => {
@@ -140,7 +140,7 @@ describe('the connection that waits', () => {
     await until('one waits', async () => (await waiting()).length === 1);
     heard.count = 0;
     await another().push(aJob());
-    await until('woken', () => heard.count === 1, 1_000);
+    await until('woken', () => heard.count === 1);
   });
 
   it('asks for nothing while nothing happens', async () => {
@@ -183,6 +183,6 @@ describe('the connection that waits', () => {
     const pusher = another();
     await pusher.push(aJob({ queue: 'a' }));
     await pusher.push(aJob({ queue: 'b' }));
-    await until('woken', () => other.heard.count > 0, 2_000);
+    await until('woken', () => other.heard.count > 0);
   });
 });
