@@ -38,8 +38,15 @@ export class Clock {
 
 export const NOW = '2031-05-17 10:20:30';
 
+let quickTierUrl = () => inject('mariadb');
+
+/** Has the tests that choose no server run on this one: files of the quick tier, imported by one of the slow. */
+export function onServer(url: () => string): void {
+  quickTierUrl = url;
+}
+
 /** A database of its own for the tests of one file. Call it at the top of the file. */
-export function useDatabase(serverUrl: () => string = () => inject('mariadb')): { readonly url: () => string } {
+export function useDatabase(serverUrl: () => string = quickTierUrl): { readonly url: () => string } {
   let space: Space | null = null;
   beforeAll(async () => {
     space = await createMysqlDatabase(serverUrl());
@@ -114,6 +121,12 @@ export async function rowsOf(on: mysql.Pool | mysql.Connection, sql: string): Pr
 export async function count(on: mysql.Pool | mysql.Connection, table = 'queue_jobs'): Promise<number> {
   const [[rows] = []] = await rowsOf(on, `SELECT count(*) FROM ${table}`);
   return Number(rows);
+}
+
+/** Whether a transaction is open on a connection, or on the only one of a pool. */
+export async function isInTransaction(on: mysql.Pool | mysql.Connection): Promise<boolean> {
+  const [{ serverStatus }] = await on.query<mysql.ResultSetHeader>('DO 0');
+  return (serverStatus & 1) !== 0;
 }
 
 /** What one statement of the driver's is, in a few words: the first of its text. */

@@ -10,14 +10,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 const texts = statementTexts({ table: 'queue_jobs', failedTable: 'queue_failed_jobs' });
 
 /** Fills the table with ready rows, of one priority or of many, behind delayed ones or not. */
-export async function fill(
-  pool: mysql.Pool,
-  {
-    ready,
-    delayed = 0,
-    priorities,
-  }: { readonly ready: number; readonly delayed?: number; readonly priorities: number },
-): Promise<void> {
+export async function fill(pool: mysql.Pool, { ready, delayed = 0, priorities }: Rows): Promise<void> {
   await pool.query('TRUNCATE queue_jobs');
   const insert = 'INSERT INTO queue_jobs (name, payload, last_error, priority, available_at, created_at) VALUES ';
   for (let from = 0; from < ready + delayed; from += 5_000) {
@@ -30,7 +23,7 @@ export async function fill(
   }
 }
 
-const READY = [
+const READY: readonly Rows[] = [
   { ready: 500, priorities: 1 },
   { ready: 500, priorities: 2 },
   { ready: 500, priorities: 7 },
@@ -38,13 +31,25 @@ const READY = [
   { ready: 500, delayed: 500, priorities: 3 },
 ];
 
+interface Rows {
+  readonly ready: number;
+  readonly delayed?: number;
+  readonly priorities: number;
+}
+
 export interface LockingServer {
   readonly skipsLocked: boolean;
   /** Whether it gives back the locks of rows that a locking read has passed, because a live claim holds them. */
   readonly unlocksPassed: boolean;
+  /** Tables to try, besides the small ones. */
+  readonly large?: readonly Rows[];
 }
 
-export function describeLocks(name: string, url: () => string, { skipsLocked, unlocksPassed }: LockingServer): void {
+export function describeLocks(
+  name: string,
+  url: () => string,
+  { skipsLocked, unlocksPassed, large = [] }: LockingServer,
+): void {
   describe(`on ${name}, a transaction that has claimed five jobs and stays open`, () => {
     /** Claims five as a reserve does, and does not commit. */
     async function claimAndStay(): Promise<{ readonly connection: mysql.Connection; readonly ids: number[] }> {
@@ -65,7 +70,7 @@ export function describeLocks(name: string, url: () => string, { skipsLocked, un
     }
 
     // Without the clause a second claim has the candidates of the first, and has to try again: unlocked.test.ts.
-    it.each(skipsLocked ? READY : [])(
+    it.each(skipsLocked ? [...READY, ...large] : [])(
       '$ready ready rows of $priorities priorities: another claim of five is had within a second',
       async (rows) => {
         const { pool, driver } = await open(url());
@@ -192,18 +197,14 @@ export function describeLocks(name: string, url: () => string, { skipsLocked, un
   });
 }
 
-export async function explained(pool: mysql.Pool, sql: string): Promise<string[]> {
-  const connection = await pool.getConnection();
-  try {
-    const isMysql = !/mariadb/i.test((await rowsOf(connection, 'SELECT version()'))[0]?.[0] ?? '');
-    const [rows] = await connection.query<mysql.RowDataPacket[]>({
-      sql: `EXPLAIN ${isMysql ? 'FORMAT=TRADITIONAL ' : ''}${sql}`,
-      rowsAsArray: false,
-    });
-    return rows.map((row) => `${row.type} ${row.key} ${/filesort/.test(row.Extra ?? '') ? 'filesort' : ''}`.trim());
-  } finally {
-    connection.release();
-  }
+/** The access of each table in a plan: its type, its index, and whether the server has to sort. */
+export async function explained(on: mysql.Pool | mysql.Connection, sql: string): Promise<string[]> {
+  const isMysql = !/mariadb/i.test((await rowsOf(on, 'SELECT version()'))[0]?.[0] ?? '');
+  const [rows] = await on.query<mysql.RowDataPacket[]>({
+    sql: `EXPLAIN ${isMysql ? 'FORMAT=TRADITIONAL ' : ''}${sql}`,
+    rowsAsArray: false,
+  });
+  return rows.map((row) => `${row.type} ${row.key} ${/filesort/.test(row.Extra ?? '') ? 'filesort' : ''}`.trim());
 }
 
 /** A driver of its own, on a clock that stands still. */

@@ -74,7 +74,14 @@ describe.each(SERVERS)('on $name', ({ name, url: serverUrl, skipsLocked, unlocks
     await pool.query('TRUNCATE queue_jobs');
   });
 
-  describeLocks(name, database.url, { skipsLocked, unlocksPassed });
+  describeLocks(name, database.url, {
+    skipsLocked,
+    unlocksPassed,
+    large: [
+      { ready: 50_000, priorities: 1 },
+      { ready: 50_000, priorities: 3 },
+    ],
+  });
 });
 
 async function handlerReads(connection: Parameters<typeof rowsOf>[0]): Promise<number> {

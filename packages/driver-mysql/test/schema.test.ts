@@ -16,7 +16,8 @@ async function columnsOf(pool: mysql.Pool, table: string): Promise<string[]> {
   return rows.map(([name, type, nullable, value, extra, collation]) => {
     const plain = type?.replace(/int\(\d+\)/, 'int'); // a width that some servers show
     const parts = [name, plain, nullable === 'NO' ? 'not null' : '', extra, collation];
-    return [...parts, value === null || value === 'NULL' ? '' : `default ${value}`].filter(Boolean).join(' ');
+    const unquoted = value?.replace(/^'(.*)'$/, '$1'); // as some servers show it
+    return [...parts, value === null || value === 'NULL' ? '' : `default ${unquoted}`].filter(Boolean).join(' ');
   });
 }
 
@@ -25,7 +26,7 @@ describe('the installed schema', () => {
     const { pool } = await open(database.url());
     expect(await columnsOf(pool, 'queue_jobs')).toStrictEqual([
       'id bigint unsigned not null auto_increment',
-      "queue varchar(64) not null utf8mb4_bin default 'default'",
+      'queue varchar(64) not null utf8mb4_bin default default',
       'name varchar(190) not null utf8mb4_bin',
       'payload text not null utf8mb4_bin',
       'attempts int not null default 0',
@@ -40,7 +41,7 @@ describe('the installed schema', () => {
     ]);
     expect(await columnsOf(pool, 'queue_failed_jobs')).toStrictEqual([
       'id bigint unsigned not null auto_increment',
-      "queue varchar(64) not null utf8mb4_bin default ''",
+      'queue varchar(64) not null utf8mb4_bin default ',
       'name varchar(190) not null utf8mb4_bin',
       'payload text not null utf8mb4_bin',
       'attempts int not null default 0',

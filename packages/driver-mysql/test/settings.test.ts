@@ -1,7 +1,7 @@
 import mysql from 'mysql2';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MysqlDriver } from '../src/index.js';
-import { aJob, count, emptyTables, open, rowsOf, useDatabase } from './fixtures.js';
+import { aJob, count, emptyTables, isInTransaction, open, rowsOf, useDatabase } from './fixtures.js';
 import { HOSTILE_POOLS } from './pools.js';
 import { useAll } from './use-all.js';
 
@@ -63,7 +63,8 @@ describe('a driver does all it does', () => {
     "SET sql_mode = 'TRADITIONAL'",
     "SET sql_mode = 'NO_BACKSLASH_ESCAPES'",
     "SET sql_mode = 'ANSI_QUOTES'",
-    "SET sql_mode = 'ANSI,ORACLE'",
+    // What MariaDB alone has is in comments that it alone reads.
+    "SET sql_mode = 'ANSI' /*M!, sql_mode = 'ANSI,ORACLE' */",
     'SET autocommit = 0',
     'SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE',
     'SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED',
@@ -75,8 +76,8 @@ describe('a driver does all it does', () => {
     "SET lc_messages = 'de_DE'",
     'SET sql_select_limit = 1',
     'SET auto_increment_increment = 7',
-    'SET innodb_snapshot_isolation = 1',
-    'SET tx_read_only = 0',
+    'SET @plain = 1 /*M!, innodb_snapshot_isolation = 1 */',
+    'SET SESSION TRANSACTION READ WRITE',
     "SET completion_type = 'CHAIN'",
     'SET timestamp = 1',
     'SET foreign_key_checks = 0, unique_checks = 1',
@@ -91,7 +92,8 @@ describe('a driver does all it does', () => {
 
 describe('the application’s connections', () => {
   const SETTINGS = `SHOW SESSION VARIABLES WHERE variable_name NOT IN ('timestamp', 'rand_seed1', 'rand_seed2', 'pseudo_thread_id',
-    'last_insert_id', 'insert_id', 'identity', 'error_count', 'warning_count', 'gtid_current_pos', 'last_gtid')`;
+    'last_insert_id', 'insert_id', 'identity', 'error_count', 'warning_count', 'gtid_current_pos', 'last_gtid',
+    'statement_id')`;
 
   it('keep every setting that they had, and no transaction is left open on them', async () => {
     const { pool, driver } = await open(database.url(), { pool: { connectionLimit: 1 } });
@@ -101,9 +103,10 @@ describe('the application’s connections', () => {
     await driver.push(aJob({ unique: 'k' }));
     await driver.push(aJob({ name: '' })).catch(() => {});
     expect(JSON.stringify(await rowsOf(pool, SETTINGS))).toBe(before);
-    expect(await rowsOf(pool, 'SELECT @@in_transaction')).toStrictEqual([['0']]);
+    expect(await isInTransaction(pool)).toBe(false);
     await pool.query('START TRANSACTION'); // would commit one that was open; and its isolation is the application's
-    expect(await rowsOf(pool, 'SELECT @@tx_isolation')).toStrictEqual([['REPEATABLE-READ']]);
+    const isolation = "SHOW VARIABLES WHERE variable_name IN ('tx_isolation', 'transaction_isolation')";
+    expect((await rowsOf(pool, isolation))[0]?.[1]).toBe('REPEATABLE-READ');
     await pool.query('ROLLBACK');
   });
 
@@ -144,7 +147,7 @@ describe.each(['CHAIN', 'RELEASE'])('where completion_type is %s', (type) => {
   it('the end of a transaction of the queue’s begins no other, and ends no connection', async () => {
     const { pool, driver } = await open(database.url(), { pool: { connectionLimit: 1 } });
     pool.on('connection', (connection) => connection.query(`SET completion_type = '${type}'`));
-    const state = () => rowsOf(pool, 'SELECT connection_id(), @@in_transaction');
+    const state = async () => [await isInTransaction(pool), await rowsOf(pool, 'SELECT connection_id()')];
     const before = await state();
     await driver.pushMany([aJob(), aJob()]);
     expect(await driver.pending()).toBe(2);

@@ -1,54 +1,14 @@
 import mysql from 'mysql2/promise';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MysqlDriver } from '../src/index.js';
-import { IdTable, type Parameters, render } from '../src/literals.js';
+import { render } from '../src/literals.js';
 import { type StatementName, type StatementTexts, statementTexts } from '../src/statements.js';
-import { aJob, inShort, NOW, open, rowsOf, useDatabase, watched } from './fixtures.js';
+import { aJob, inShort, NOW, open, useDatabase, watched } from './fixtures.js';
+import { explained } from './locks.js';
+import { EXPLAINED, NAMES, VALUES, valuesFor } from './statement-values.js';
 import { useAll } from './use-all.js';
 
 const database = useDatabase();
-const NAMES = { table: 'queue_jobs', failedTable: 'queue_failed_jobs' };
-
-const VALUES: Parameters = {
-  after: 0,
-  attempts: 0,
-  availableAt: NOW,
-  before: NOW,
-  error: '',
-  id: 1,
-  ids: [1, 2, 3],
-  last: 9,
-  limit: 5,
-  maxAttempts: 3,
-  name: 'a',
-  now: NOW,
-  payload: '{}',
-  priority: 0,
-  queue: 'default',
-  rows: [['default', 'a', '{}', 0, 3, 0, null, NOW, '', NOW]],
-  seconds: 1,
-  unique: null,
-  until: NOW,
-  worker: 'w',
-};
-
-/** Values for a statement: some take their ids as a table. */
-function valuesFor(text: string, ids: readonly number[] = [1, 2, 3]): Parameters {
-  return { ...VALUES, ids: /FROM \(:ids\)/.test(text) ? new IdTable(ids) : ids };
-}
-
-// What cannot be explained: commands, run by the tests of what uses them.
-const COMMANDS: readonly StatementName[] = [
-  'readCommitted',
-  'begin',
-  'commit',
-  'rollback',
-  'state',
-  'dropJobs',
-  'dropFailed',
-];
-const EXPLAINED = (Object.keys(statementTexts(NAMES)) as StatementName[]).filter((name) => !COMMANDS.includes(name));
-
 /** A connection to a database that has the tables. */
 async function installed(names = NAMES): Promise<{ connection: mysql.Connection; texts: StatementTexts }> {
   const { pool } = await open(database.url(), { tables: false });
@@ -98,17 +58,6 @@ describe('what the driver sends', () => {
       // The one SELECT of a DELETE: ids that were chosen and locked before, as a table.
       const plain = sql.replace(/\((?:SELECT \d+ AS id(?: UNION ALL )?)+\)/, '(ids)');
       expect(plain).not.toMatch(/\bLIMIT\b|\bSELECT\b|\bIGNORE\b|DUPLICATE KEY/i);
-    }
-  });
-
-  it('draws no warning from a server that logs by statement', async () => {
-    const { connection, texts } = await installed();
-    await connection.query('TRUNCATE queue_jobs');
-    for (const name of EXPLAINED.filter((name) => /^\s*(?:UPDATE|DELETE|INSERT)/.test(texts[name]))) {
-      const [{ warningStatus }] = await connection.query<mysql.ResultSetHeader>(
-        render(texts[name], valuesFor(texts[name])),
-      );
-      expect(warningStatus, name).toBe(0);
     }
   });
 
@@ -209,13 +158,6 @@ describe('the round trips', () => {
 describe('the plan', () => {
   const RESERVE = 'idx_queue_jobs_reserve';
 
-  /** The access of each table in a plan: its type, its index, and what the server has to do besides. */
-  async function planOf(connection: mysql.Connection, sql: string): Promise<string[]> {
-    const rows = await rowsOf(connection, `EXPLAIN ${sql}`);
-    // id, select_type, table, type, possible_keys, key, key_len, ref, rows, Extra
-    return rows.map((row) => `${row[3]} ${row[5]} ${/filesort/.test(row.at(-1) ?? '') ? 'filesort' : ''}`.trim());
-  }
-
   async function fill(connection: mysql.Connection, rows: number): Promise<void> {
     await connection.query('TRUNCATE queue_jobs');
     const tuple = `('job', '{}', '', '${NOW}', '${NOW}')`;
@@ -235,7 +177,7 @@ describe('the plan', () => {
         for (const name of ['candidates', 'candidatesSkippingLocked', 'candidatesWaiting'] as const) {
           for (const limit of [1, 5, 1_000]) {
             const sql = render(texts[name], { ...VALUES, limit });
-            expect(await planOf(connection, sql), `${name} ${limit}`).toStrictEqual([`range ${RESERVE}`]);
+            expect(await explained(connection, sql), `${name} ${limit}`).toStrictEqual([`range ${RESERVE}`]);
           }
         }
       }
@@ -251,7 +193,7 @@ describe('the plan', () => {
       [1, 2, 3, 4, 5, 6, 7, 8, 9],
     ]) {
       const planned = async (name: StatementName) => {
-        return planOf(connection, render(texts[name], valuesFor(texts[name], ids)));
+        return explained(connection, render(texts[name], valuesFor(texts[name], ids)));
       };
       for (const name of ['lockClaims', 'claimLocked', 'extendLocked'] as const) {
         expect(await planned(name), name).toStrictEqual(['range PRIMARY']);
