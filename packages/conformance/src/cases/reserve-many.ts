@@ -143,12 +143,14 @@ export const reserveMany: readonly ConformanceCase[] = [
     rule: 'reserve-many',
     needs: ['batches'],
     run: async ({ driver }) => {
-      const pushed = await pushSome(driver, 3);
-      for (const timeout of [0, -60]) {
-        const batch = ids(await driver.reserveMany(['default'], 3, timeout, WORKER));
+      for (const [queue, timeout] of [
+        ['a', 0],
+        ['b', -60],
+      ] as const) {
+        for (let count = 0; count < 3; count += 1) await driver.push(aJob({ queue }));
+        const batch = ids(await driver.reserveMany([queue], 3, timeout, WORKER));
         ok(batch.length > 0, 'there has to be a job in the batch');
         equal(new Set(batch).size, batch.length, `how many jobs are in a batch of ${batch.length}`);
-        equal(await driver.pending(), pushed.length, 'pending: the claims have expired');
       }
     },
   }),

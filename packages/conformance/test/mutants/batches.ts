@@ -87,8 +87,8 @@ export const batches: readonly Mutant[] = [
     'reserve-many/ends-before-a-reclaimed-job',
     'takes a job over at the end of a batch',
     class extends ReferenceDriver {
-      protected override mayFollow(): boolean {
-        return true;
+      protected override mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
+        return !jobs.some(({ id }) => id === seen.id);
       }
     },
   ),
@@ -177,7 +177,8 @@ export const batches: readonly Mutant[] = [
     class extends ReferenceDriver {
       protected override async deleteAll<C extends Claim>(claims: readonly C[]): Promise<C[]> {
         const held = claims.filter(({ id }) => this.#holds(this.store.jobs.get(id)));
-        return [...(await super.deleteAll(held)), ...claims.filter((claim) => !held.includes(claim))];
+        const lost = await super.deleteAll(held);
+        return claims.filter((claim) => lost.includes(claim) || !held.includes(claim));
       }
       #holds(row: Row | undefined): boolean {
         return row !== undefined && this.isHeld(row);
