@@ -1,4 +1,5 @@
 // Tasks that need a process of their own. They run the built package, as an application would.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { defineHandlers, handler, Queue, Worker } from '@q/core';
 import { MysqlDriver } from '@q/driver-mysql';
 import mysql from 'mysql2/promise';
@@ -29,8 +30,10 @@ const tasks = {
   /** Pushes so many jobs one by one, as fast as it can; says how many errors it met, and how long the slowest took. */
   async push(url, count) {
     const { pool, driver } = open(url);
+    const stalls = monitorEventLoopDelay();
     process.send('ready');
     await told();
+    stalls.enable();
     const errors = [];
     let slowestMs = 0;
     for (let n = 0; n < Number(count); n += 1) {
@@ -40,7 +43,7 @@ const tasks = {
     }
     await driver.close();
     await pool.end();
-    process.send({ errors, slowestMs });
+    process.send({ errors, slowestMs, stallMs: stalls.max / 1e6 });
   },
 
   /** A worker, until it is told to stop; says which jobs its handlers ran. */

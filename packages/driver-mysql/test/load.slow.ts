@@ -29,7 +29,7 @@ describe.each([
     const pushers = Array.from({ length: 4 }, () => start('push', database.url(), pushes));
     await Promise.all([...workers, ...pushers].map((child) => messageOf(child)));
     const begun = performance.now();
-    const pushed = pushers.map((child) => messageOf<{ errors: string[]; slowestMs: number }>(child));
+    const pushed = pushers.map((child) => messageOf<{ errors: string[]; slowestMs: number; stallMs: number }>(child));
     for (const child of pushers) child.send('go');
     const told = await Promise.all(pushed);
     const pushedMs = performance.now() - begun;
@@ -39,18 +39,21 @@ describe.each([
     for (const child of workers) child.send('stop');
     const works = await Promise.all(done);
     const slowestMs = Math.max(...told.map((one) => one.slowestMs));
+    const stallMs = Math.max(...told.map((one) => one.stallMs));
     const waitMs = await longestLockWaitMs();
     console.log(
       `${name}: ${pushes * 4} pushed one by one in ${(pushedMs / 1000).toFixed(1)} s, done in ${(doneMs / 1000).toFixed(1)} s; ` +
-        `the slowest push took ${slowestMs.toFixed(0)} ms, the longest wait for a lock ${waitMs} ms; by worker: ${works.map(({ ran }) => ran.length).join(', ')}`,
+        `the slowest push took ${slowestMs.toFixed(0)} ms, the longest wait for a lock ${waitMs} ms, ` +
+        `the longest that a process did not run ${stallMs.toFixed(0)} ms; by worker: ${works.map(({ ran }) => ran.length).join(', ')}`,
     );
     expect(told.flatMap(({ errors }) => errors)).toStrictEqual([]);
     expect(works.flatMap(({ failures }) => failures)).toStrictEqual([]);
     const ran = works.flatMap((work) => work.ran).toSorted((a, b) => a - b);
     expect(ran).toStrictEqual(Array.from({ length: pushes * 4 }, (_, index) => index + 1));
     expect(await count(pool, 'queue_failed_jobs')).toBe(0);
-    // Without SKIP LOCKED the last round of a reserve waits for its turn, on purpose.
-    if (name !== 'MariaDB 10.5') expect(waitMs).toBeLessThan(1_000);
+    // Without SKIP LOCKED the last round of a reserve waits for its turn, on purpose. Where the machine does not run a process
+    // for a while, those that wait for it wait as long.
+    if (name !== 'MariaDB 10.5') expect(waitMs).toBeLessThan(1_000 + 5 * stallMs);
   });
 
   it('a worker that is killed with five jobs in hand has them finished by another, once its claims have ended', async () => {

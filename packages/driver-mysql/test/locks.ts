@@ -71,7 +71,7 @@ export function describeLocks(
 
     // Without the clause a second claim has the candidates of the first, and has to try again: unlocked.test.ts.
     it.each(skipsLocked ? [...READY, ...large] : [])(
-      '$ready ready rows of $priorities priorities: another claim of five is had within a second',
+      '$ready ready rows of $priorities priorities: another claim of five is had at once',
       async (rows) => {
         const { pool, driver } = await open(url());
         await fill(pool, rows);
@@ -79,7 +79,7 @@ export function describeLocks(
         expect(ids.length).toBe(5);
         const start = performance.now();
         const others = await driver.reserveMany(['default'], 5, 60, 'other');
-        expect(performance.now() - start).toBeLessThan(1_000);
+        expect(performance.now() - start).toBeLessThan(10_000); // a lock is waited for for 50 s
         expect(others.length).toBe(5);
         expect(new Set([...ids, ...others.map(({ id }) => id)]).size).toBe(10);
         await connection.rollback();
@@ -103,7 +103,7 @@ export function describeLocks(
         await driver.within(application).push(aJob({ priority, queue: priority < 0 ? 'aaa' : 'zzz' }));
       }
       await application.commit();
-      expect(performance.now() - start).toBeLessThan(1_000);
+      expect(performance.now() - start).toBeLessThan(10_000); // a lock is waited for for 50 s
       await connection.rollback();
     });
 

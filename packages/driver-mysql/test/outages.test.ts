@@ -2,7 +2,7 @@ import { defineHandlers, handler, Queue, Worker } from '@q/core';
 import { describe, expect, it } from 'vitest';
 import { MysqlDriver } from '../src/index.js';
 import { aJob, aPool, count, emptyTables, isInTransaction, until, useDatabase } from './fixtures.js';
-import { aSite, killAll, nothingIsLost, pause } from './outages.js';
+import { aSite, BACK_MS, killAll, nothingIsLost, pause } from './outages.js';
 
 const database = useDatabase();
 
@@ -11,7 +11,7 @@ describe('a worker goes on', () => {
     const site = await aSite(database.url());
     for (let round = 0; round < 5; round += 1) {
       await killAll(site.direct);
-      expect(await site.roundTripMs()).toBeLessThan(3_000);
+      expect(await site.roundTripMs()).toBeLessThan(BACK_MS);
     }
     await nothingIsLost(site);
   }, 60_000);
@@ -20,7 +20,7 @@ describe('a worker goes on', () => {
     const site = await aSite(database.url(), { onConnection: 'SET wait_timeout = 1', driver: { lookEveryMs: 0 } });
     for (let round = 0; round < 2; round += 1) {
       await pause(1_500);
-      expect(await site.roundTripMs()).toBeLessThan(5_000);
+      expect(await site.roundTripMs()).toBeLessThan(BACK_MS);
     }
     await nothingIsLost(site);
   }, 60_000);
@@ -29,7 +29,7 @@ describe('a worker goes on', () => {
     const site = await aSite(database.url());
     for (let round = 0; round < 3; round += 1) {
       site.relay.cut();
-      expect(await site.roundTripMs()).toBeLessThan(3_000);
+      expect(await site.roundTripMs()).toBeLessThan(BACK_MS);
     }
     await nothingIsLost(site);
   }, 60_000);
@@ -41,16 +41,16 @@ describe('a worker goes on', () => {
     await site.pusher.push(aJob());
     await pause(1_500);
     await site.relay.refuse(false);
-    expect(await site.roundTripMs()).toBeLessThan(5_000);
+    expect(await site.roundTripMs()).toBeLessThan(BACK_MS);
     await nothingIsLost(site);
   }, 60_000);
 
-  it('five seconds after its connections went half-open for good, and new ones go through', async () => {
+  it('soon after its connections went half-open for good, and new ones go through', async () => {
     const site = await aSite(database.url(), { driver: { callTimeout: 1 } });
     site.relay.freeze();
     await pause(3_000);
     site.relay.thaw('new');
-    expect(await site.roundTripMs()).toBeLessThan(5_000);
+    expect(await site.roundTripMs()).toBeLessThan(BACK_MS);
     await nothingIsLost(site);
   }, 60_000);
 });

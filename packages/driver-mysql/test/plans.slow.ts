@@ -1,7 +1,9 @@
+import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { MysqlDriver } from '../src/index.js';
 import { render } from '../src/literals.js';
 import { statementTexts } from '../src/statements.js';
-import { aPool, emptyTables, NOW, rowsOf, useDatabase } from './fixtures.js';
+import { aJob, aPool, emptyTables, NOW, open, rowsOf, useDatabase } from './fixtures.js';
 import { describeLocks, driverOn, explained, fill } from './locks.js';
 import { SERVERS } from './servers.js';
 
@@ -72,6 +74,38 @@ describe.each(SERVERS)('on $name', ({ name, url: serverUrl, skipsLocked, unlocks
     // Three priorities more are three levels more: six round trips.
     expect(behind).toBeLessThan(without * 4 + 5);
     await pool.query('TRUNCATE queue_jobs');
+  });
+
+  it('5,000 jobs done beside a transaction that stays open, and keeps their rows in the index, slow a claim down by little', async () => {
+    const { pool, driver } = await open(database.url());
+    const other = await open(database.url(), { tables: false, table: 'other_jobs', failedTable: 'other_failed' });
+    await other.driver.createTables();
+    const idle = await mysql.createConnection(database.url());
+    await idle.query('START TRANSACTION WITH CONSISTENT SNAPSHOT');
+    await driver.pushMany(Array.from({ length: 5_000 }, () => aJob()));
+    for (let round = 0; round < 5; round += 1) {
+      await driver.deleteMany(await driver.reserveMany(['default'], 1_000, 60, 'w'));
+    }
+    for (const one of [driver, other.driver]) await one.pushMany(Array.from({ length: 100 }, () => aJob()));
+    // By turns, so that what else the machine does is the same for both.
+    const claim = async (one: MysqlDriver): Promise<number> => {
+      const start = performance.now();
+      expect(await one.reserve(['default'], 60, 'w')).not.toBeNull();
+      return performance.now() - start;
+    };
+    const [behind, fresh]: [number[], number[]] = [[], []];
+    for (let round = 0; round < 100; round += 1) {
+      behind.push(await claim(driver));
+      fresh.push(await claim(other.driver));
+    }
+    await idle.end();
+    const [slow, quick] = [median(behind), median(fresh)];
+    console.log(
+      `${name}: a claim takes ${quick.toFixed(2)} ms, behind 5,000 rows that cannot go ${slow.toFixed(2)} ms`,
+    );
+    // Each row that the server may not clear away yet is stepped over.
+    expect(slow).toBeLessThan(quick * 10 + 10);
+    await pool.query('DROP TABLE other_jobs, other_failed');
   });
 
   describeLocks(name, database.url, {

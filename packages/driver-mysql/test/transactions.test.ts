@@ -235,7 +235,7 @@ describe('within a transaction of the application', () => {
     expect((await driver.reserve(['default'], 60, 'w'))?.id).toBe(4);
     await driver.push(aJob());
     expect(await driver.pending()).toBe(1);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(10_000); // a lock is waited for for 50 s
     await connection.commit();
   });
 

