@@ -29,6 +29,8 @@ export interface Store<Tx> extends AsyncDisposable {
   readonly place: string;
   /** On connections of its own, so what it says is what others see. */
   readonly driver: Driver<Tx>;
+  /** The rows that a statement of the application's gives, outside any transaction. */
+  rows(sql: string): Promise<Record<string, unknown>[]>;
   /** The texts in `notes`, in alphabetical order. */
   notes(): Promise<string[]>;
   /** Empties the three tables. */
@@ -46,6 +48,9 @@ export async function openPostgres(serverUrl: string): Promise<Store<PgTransacti
   return {
     place: space.url,
     driver,
+    async rows(sql) {
+      return (await pool.query(sql)).rows;
+    },
     async notes() {
       const { rows } = await pool.query<{ text: string }>('SELECT text FROM notes ORDER BY text');
       return rows.map(({ text }) => text);
@@ -71,6 +76,10 @@ export async function openMysql(serverUrl: string): Promise<Store<MysqlTransacti
   return {
     place: space.url,
     driver,
+    async rows(sql) {
+      const [rows] = await pool.query<mysql.RowDataPacket[]>(sql);
+      return rows;
+    },
     async notes() {
       const [rows] = await pool.query<mysql.RowDataPacket[]>('SELECT text FROM notes ORDER BY text');
       return rows.map(({ text }) => text);
@@ -98,6 +107,12 @@ export async function openSqlite(): Promise<Store<SqliteDatabase> & { readonly d
   return {
     place,
     driver,
+    async rows(sql) {
+      const statement = database.prepare<[], Record<string, unknown>>(sql);
+      if (statement.reader) return statement.all();
+      statement.run();
+      return [];
+    },
     async notes() {
       return database.prepare<[], string>('SELECT text FROM notes ORDER BY text').pluck().all();
     },
