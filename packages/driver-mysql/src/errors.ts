@@ -12,8 +12,8 @@ const BINLOG_IS_STATEMENT = 1665;
 // MariaDB's at REPEATABLE READ, where innodb_snapshot_isolation is on: the row is newer than the snapshot.
 const RECORD_CHANGED = 1020;
 
-/** The node takes no writes: it was demoted, and every connection to it would say the same. */
-const READ_ONLY = [1290, 1792, 1836];
+/** The node takes no writes: it was demoted, or has lost its cluster, and every connection to it would say the same. */
+const READ_ONLY = [1047, 1290, 1792, 1836];
 
 /** The server is about to end the connection: shutting down, a packet too large or garbled, killed, idle for too long. */
 const CONNECTION_ENDING = [1053, 1152, 1153, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 4031];
@@ -34,6 +34,11 @@ export function isTransactionOpen(error: unknown): boolean {
 /** Whether a deadlock has ended the transaction: nothing more may be sent in its place. */
 export function isDeadlock(error: unknown): boolean {
   return isOf(error, [DEADLOCK]);
+}
+
+/** Whether the node takes no writes; the connection still answers. */
+export function isReadOnly(error: unknown): boolean {
+  return isOf(error, READ_ONLY);
 }
 
 /** Whether the user may not do this with the table. */

@@ -2,7 +2,7 @@ import { type Claim, type InTransaction, isQueueError, type NewJob, QueueError }
 import { checkClaim, encodeJob, encodeJobs } from '@q/core/driver-kit';
 import { checkConnection, type Queryable } from './client.js';
 import type { Connection } from './connection.js';
-import { isDeadlock, markTransactionLost } from './errors.js';
+import { isDeadlock, isReadOnly, markTransactionLost } from './errors.js';
 import { pushManyWithin, pushWithin } from './push.js';
 import type { Session } from './session.js';
 
@@ -99,7 +99,7 @@ async function checkOpenTransaction(session: Session): Promise<void> {
  */
 async function isLost(session: Session, wasOpen: boolean, error: unknown): Promise<boolean> {
   if (isQueueError(error)) return false;
-  if (isDeadlock(error) || session.isBroken) return true;
+  if (isDeadlock(error) || (session.isBroken && !isReadOnly(error))) return true;
   try {
     await session.run('state');
     return wasOpen && !session.isOpen;

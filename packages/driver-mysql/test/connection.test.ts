@@ -64,6 +64,7 @@ describe('a connection of the pool', () => {
     ['the node takes no writes (1290)', serverError(1290)],
     ['the node takes no writes (1792)', serverError(1792)],
     ['the node takes no writes (1836)', serverError(1836)],
+    ['the node has lost its cluster (1047)', serverError(1047)],
     ['the server shuts down', serverError(1053)],
     ['the packet was too large', serverError(1153)],
     ['the connection was killed', serverError(1927)],

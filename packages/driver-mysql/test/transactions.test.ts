@@ -1,7 +1,19 @@
 import { isQueueError } from '@q/core';
 import type mysql from 'mysql2/promise';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aJob, count, inShort, NOW, open, proxy, rowsOf, serverError, until, useDatabase } from './fixtures.js';
+import {
+  aJob,
+  count,
+  inShort,
+  isInTransaction,
+  NOW,
+  open,
+  proxy,
+  rowsOf,
+  serverError,
+  until,
+  useDatabase,
+} from './fixtures.js';
 
 const database = useDatabase();
 
@@ -189,6 +201,21 @@ describe('within a transaction of the application', () => {
     });
     const error = await refusalOf(driver.within(connection).push(aJob()));
     expect([error.errno, error.transactionLost]).toStrictEqual([1205, true]);
+  });
+
+  it('a push into one that is read-only is refused (1792), which costs nothing', async () => {
+    const { pool, driver } = await openWithNotes();
+    const connection = await pool.getConnection();
+    await connection.query('START TRANSACTION READ ONLY');
+    const error = await refusalOf(driver.within(connection).push(aJob()));
+    expect([error.errno, error.transactionLost, await isInTransaction(connection)]).toStrictEqual([
+      1792,
+      undefined,
+      true,
+    ]);
+    await connection.commit();
+    connection.release();
+    expect(await count(pool)).toBe(0);
   });
 
   it('a lost connection is marked as well', async () => {
