@@ -13,6 +13,8 @@ export default defineConfig((environment) =>
       ],
       reporters: [new TableReporter()],
       maxWorkers: 2,
+      // Compiling takes a minute, and many where others compile too.
+      testTimeout: 1_800_000,
     },
   }),
 );

@@ -44,9 +44,9 @@ export class Project {
     return JSON.parse(manifest).version;
   }
 
-  /** Runs the scripts of a package that was installed without. */
+  /** Runs the scripts of a package that was installed without. What they compile is not optimised, which takes a third of the time. */
   async compile(name: string): Promise<void> {
-    await this.run(this.#manager, 'rebuild', name);
+    await run([this.#manager, 'rebuild', name], this.folder, { CFLAGS: '-O0', CXXFLAGS: '-O0' });
   }
 
   async write(files: Readonly<Record<string, string>>): Promise<void> {

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 
 /** What a program of a stranger's may know of this machine: where things are, and how to reach a registry. No tokens, no settings of the runner, nothing of CI. */
 const KEPT = /^(path|home|tmpdir|lang|lc_\w+|docker_\w+|ssl_cert_\w+|node_extra_ca_certs|(https?|no)_proxy)$/i;
-const LONGEST_MS = 540_000;
+const LONGEST_MS = 1_500_000;
 
-/** Runs a program to its end and gives what it printed to standard output. Rejects, with all that it printed, if it ends badly or takes longer than nine minutes. */
+/** Runs a program to its end and gives what it printed to standard output. Rejects, with all that it printed, if it ends badly or takes longer than 25 minutes. */
 export function run(
   command: readonly string[],
   cwd: string,

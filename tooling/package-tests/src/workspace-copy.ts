@@ -17,6 +17,8 @@ const COPIED = [
   'examples/*/package.json',
 ];
 
+const GIT_SETTINGS = ['user.name=q', 'user.email=q@localhost', 'commit.gpgsign=false', 'tag.gpgsign=false'];
+
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -51,6 +53,8 @@ export class WorkspaceCopy {
     await writeFile(join(folder, '.gitignore'), 'node_modules\ndist\n.npmrc\n');
     const copy = new WorkspaceCopy(folder);
     await copy.#git('init', '--quiet', '--initial-branch=main');
+    // Of its own, since `changeset publish` tags by itself: a machine may have no name, or sign everything.
+    for (const setting of GIT_SETTINGS) await copy.#git('config', ...setting.split('='));
     await copy.commit();
     return copy;
   }
@@ -95,6 +99,6 @@ export class WorkspaceCopy {
   }
 
   #git(...args: string[]): Promise<string> {
-    return run(['git', '-c', 'user.name=q', '-c', 'user.email=q@localhost', ...args], this.folder);
+    return run(['git', ...args], this.folder);
   }
 }

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { publint } from 'publint';
@@ -53,6 +53,22 @@ describe.each(packages)('$name', ({ name, manifest, unpacked, tarball, bytes }) 
   check(inTable('attw'), 'has types that are right wherever ESM can be used', async () => {
     await run([ATTW, tarball, '--profile', 'esm-only', '--no-emoji'], unpacked);
   });
+
+  check(
+    inTable('any client'),
+    'declares nothing in terms of a client, so that every copy and version of it fits',
+    async () => {
+      const declarations = (await filesOf(unpacked)).filter((path) => path.endsWith('.d.ts'));
+      const texts = await Promise.all(declarations.map((path) => readFile(join(unpacked, path), 'utf8')));
+      const names = texts.flatMap((text) => [...text.matchAll(/(?:\bfrom|\bimport\(|types=)\s*['"]([^'"]+)['"]/g)]);
+      const foreign = names
+        .map(([, name = '']) => name)
+        .filter((name) => !/^(?:\.|node:|node$|@q\/core(?:\/|$))/.test(name));
+      expect(names).not.toEqual([]);
+      if (name.startsWith('@q/driver-')) expect(foreign).toEqual([]);
+      return [...new Set(foreign)].join(' ');
+    },
+  );
 
   check(inTable('size'), 'is of a size that is printed, and core within its budget', () => {
     const kib = bytes / 1024;
