@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Relay } from '@q/servers';
+import { between } from '../random.js';
+import type { Disturbance, StormInHand } from '../storm.js';
+
+const SERVERS = ['postgres', 'mariadb', 'redis'] as const;
+
+export const cutConnections: Disturbance = {
+  name: 'connections cut',
+  appliesTo: SERVERS,
+  pauseMs: 800,
+  disturb: async (storm) => relayOf(storm).cut(),
+};
+
+/** Nothing arrives, and nothing says so. Half of the time what is there stays dead, and new connections go through. */
+export const freezeConnections: Disturbance = {
+  name: 'connections frozen',
+  appliesTo: SERVERS,
+  pauseMs: 1_500,
+  async disturb(storm) {
+    const relay = relayOf(storm);
+    relay.freeze();
+    await sleep(between(storm.random, 500, 6_500));
+    if (storm.random() < 0.5) return relay.thaw('all');
+    relay.thaw('new');
+    // In the end the server, too, takes its side for dead.
+    await sleep(1_500);
+    relay.cut();
+  },
+};
+
+function relayOf({ store }: StormInHand): Relay {
+  if (store.relay === null) throw new Error(`${store.kind} has no network`);
+  return store.relay;
+}

@@ -1,0 +1,56 @@
+import { PgDriver } from '@q/driver-pg';
+import pg from 'pg';
+import { type Client, type ClientOptions, EFFECTS, type OpenTransaction } from './client.js';
+
+// A statement that the server refused, rather than one that a crash or a cut broke off.
+const REFUSALS = ['23', '25', '42', '53'];
+
+export function connectPostgres(url: string, { now, callTimeout }: ClientOptions): Client {
+  const pool = new pg.Pool({ connectionString: url, max: 8, connectionTimeoutMillis: 5_000 });
+  pool.on('error', () => {});
+  const driver = new PgDriver(pool, { now, callTimeout, onWarning: () => {} });
+  return {
+    driver,
+    transactions: { begin: () => begin(pool, driver, callTimeout) },
+    isRefusal: (error) => {
+      const { code, severity } = (error ?? {}) as { readonly code?: unknown; readonly severity?: unknown };
+      return severity === 'ERROR' && typeof code === 'string' && REFUSALS.includes(code.slice(0, 2));
+    },
+    async close() {
+      await driver.close();
+      await pool.end();
+    },
+  };
+}
+
+async function begin(pool: pg.Pool, driver: PgDriver, callTimeout: number): Promise<OpenTransaction> {
+  const client = await pool.connect();
+  client.on('error', ignore);
+  const giveBack = (error?: unknown) => {
+    client.off('error', ignore);
+    client.release(error instanceof Error ? error : false);
+  };
+  // A frozen network answers nothing, and the application has a deadline of its own.
+  const query = (text: string, values: unknown[] = []) =>
+    client.query({ text, values, query_timeout: callTimeout * 1000 } as pg.QueryConfig);
+  try {
+    await query('BEGIN');
+  } catch (error) {
+    giveBack(error);
+    throw error;
+  }
+  return {
+    tx: client,
+    jobs: driver.within(client),
+    async leaveEffect(push) {
+      await query(`INSERT INTO ${EFFECTS} VALUES ($1)`, [push]);
+    },
+    async commit() {
+      await query('COMMIT');
+      giveBack();
+    },
+    rollback: () => query('ROLLBACK').then(() => giveBack(), giveBack),
+  };
+}
+
+function ignore(): void {}
