@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { startRedis } from '@q/servers';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { aJob, open, until } from './fixtures.js';
 
 describe('a big number', () => {
@@ -58,7 +59,9 @@ describe('a large batch', () => {
   });
 
   it('of claims is made a thousand at a time: no script holds up the server for long', async () => {
-    const { driver, clock, raw, stored } = open();
+    const server = await startRedis({ own: true });
+    onTestFinished(() => server.close());
+    const { driver, clock, raw, stored } = open({ url: server.url });
     await driver.pushMany(Array.from({ length: 2_500 }, () => aJob({ delay: 5 })));
     await driver.pushMany([aJob({ priority: 1 }), aJob({ priority: -1 })]);
     clock.advance(5);

@@ -1,12 +1,14 @@
-import { startRelay } from '@q/servers';
+import { startRedis, startRelay } from '@q/servers';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { aClient, aJob, codeOf, connectionsTo, open, pause, until } from './fixtures.js';
 
 describe('closing', () => {
   it('ends the driver’s connections and no other, and every later call is refused', async () => {
-    const client = aClient();
+    const { url, close } = await startRedis({ own: true });
+    onTestFinished(() => close());
+    const client = aClient(url);
     await client.ping();
-    const { driver, raw } = open({ template: client });
+    const { driver, raw } = open({ url, template: client });
     await driver.push(aJob());
     await driver.onPush(['default'], () => {});
     expect((await connectionsTo(raw)).length).toBeGreaterThanOrEqual(4);

@@ -184,7 +184,8 @@ describe('a connection that breaks', () => {
   });
 
   it('while it is idle costs nothing: twenty times in a row the next push is stored', async () => {
-    const { driver, raw } = open();
+    const server = await aServer();
+    const { driver, raw } = open({ url: server.url });
     for (let round = 1; round <= 20; round += 1) {
       expect(await driver.push(aJob())).toBe(round);
       await raw.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');

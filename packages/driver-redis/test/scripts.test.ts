@@ -1,9 +1,17 @@
 import { Queue, Worker } from '@q/core';
+import { type Server, startRedis } from '@q/servers';
 import type { Redis } from 'ioredis';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RedisDriver } from '../src/index.js';
 import { SCRIPTS } from '../src/scripts.js';
 import { aClient, aJob, type Clock, open, pause, until } from './fixtures.js';
+
+// Its own: on one that is shared, the scripts of other files would be seen, and forgotten.
+let server: Server;
+beforeAll(async () => {
+  server = await startRedis({ own: true });
+});
+afterAll(() => server.close());
 
 /** Everything that can happen to a job, on several queues and levels. */
 async function liveThrough(driver: RedisDriver, clock: Clock): Promise<void> {
@@ -46,13 +54,13 @@ async function monitored(raw: Redis, work: () => Promise<void>): Promise<{ by: s
 
 describe('every script', () => {
   it('is taken by the server, and known to it by its SHA', async () => {
-    const { raw } = open();
+    const { raw } = open({ url: server.url });
     for (const { text, sha } of Object.values(SCRIPTS)) expect(await raw.script('LOAD', text)).toBe(sha);
     expect(new Set(Object.values(SCRIPTS).map(({ sha }) => sha)).size).toBe(Object.keys(SCRIPTS).length);
   });
 
   it('is told of every key before it touches one', async () => {
-    const { driver, clock, raw, prefix } = open();
+    const { driver, clock, raw, prefix } = open({ url: server.url });
     const seen = await monitored(raw, async () => {
       await liveThrough(driver, clock);
       const { driver: scratch, [Symbol.asyncDispose]: dispose } = await driver.scratch();
@@ -91,7 +99,7 @@ describe('every script', () => {
   });
 
   it('is sent by its SHA, and by its text once where the server has forgotten it', async () => {
-    const { driver, raw } = open();
+    const { driver, raw } = open({ url: server.url });
     await driver.push(aJob());
     await raw.script('FLUSH');
     const seen = await monitored(raw, async () => {
@@ -110,7 +118,7 @@ describe('every script', () => {
 
 describe('a server that forgets its scripts before every third call', () => {
   it('runs a hundred jobs once each', async () => {
-    const { driver, raw } = open({ now: () => new Date() });
+    const { driver, raw } = open({ url: server.url, now: () => new Date() });
     let calls = 0;
     const forgetful = new Proxy(driver, {
       get(target, key) {
@@ -135,7 +143,7 @@ describe('a server that forgets its scripts before every third call', () => {
 });
 
 it('the application’s client is asked for another one, and for nothing else', async () => {
-  const client = aClient(undefined, { lazyConnect: true });
+  const client = aClient(server.url, { lazyConnect: true });
   const asked: PropertyKey[] = [];
   const template = new Proxy(client, {
     get(target, key) {
@@ -144,7 +152,7 @@ it('the application’s client is asked for another one, and for nothing else', 
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const { driver, clock } = open({ template });
+  const { driver, clock } = open({ url: server.url, template });
   await driver.onPush(['default'], () => {});
   await liveThrough(driver, clock);
   await pause(10);

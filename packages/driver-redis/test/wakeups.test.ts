@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { startRedis } from '@q/servers';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { RedisDriver } from '../src/index.js';
 import { aClient, aclOf, aJob, aUserOf, connectionsTo, open, pause, until } from './fixtures.js';
 
@@ -104,9 +104,9 @@ describe('a push', () => {
 });
 
 /** A driver whose connections are told apart from everybody else's, and those of them that wait. */
-function told() {
+function told(url = inject('redis')) {
   const connectionName = `test_${randomBytes(6).toString('hex')}`;
-  const opened = open({ template: aClient(undefined, { lazyConnect: true, connectionName }) });
+  const opened = open({ url, template: aClient(url, { lazyConnect: true, connectionName }) });
   const waiting = async () => {
     return (await connectionsTo(opened.raw)).filter(
       ({ name, flags }) => name === connectionName && flags?.includes('b'),
@@ -144,7 +144,9 @@ describe('the connection that waits', () => {
   });
 
   it('asks for nothing while nothing happens', async () => {
-    const { driver, raw, prefix } = told();
+    const server = await startRedis({ own: true });
+    onTestFinished(() => server.close());
+    const { driver, raw, prefix } = told(server.url);
     await listening(driver);
     await pause(100);
     const monitor = await raw.monitor();
