@@ -12,8 +12,10 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { sqlOf, type Transfer } from './money.js';
 
-// Long enough to be killed in.
+// Long enough to be killed in: between two statements, and after the commit. A job that is not completed in its transaction
+// would be made a second time by whoever takes over from a handler that was killed there.
 const PAUSE_MS = 5;
+const LINGER_MS = 40;
 
 /** Sends a statement in the transaction. */
 type Send = (sql: string) => Promise<unknown>;
@@ -26,6 +28,10 @@ async function transfer<Tx>(what: Transfer, job: Job<Transfer, Tx>, tx: Tx, send
   }
   await job.complete(tx);
   await sleep(Math.random() * PAUSE_MS);
+}
+
+async function linger(): Promise<void> {
+  await sleep(Math.random() * LINGER_MS);
 }
 
 function onPostgres(connectionString: string): WorkSource {
@@ -44,6 +50,7 @@ function onPostgres(connectionString: string): WorkSource {
       } finally {
         client.release();
       }
+      await linger();
     }),
   });
   return new Queue({ driver: new PgDriver(pool), handlers, backoff: 0 });
@@ -64,6 +71,7 @@ function onMysql(url: string): WorkSource {
       } finally {
         connection.release();
       }
+      await linger();
     }),
   });
   return new Queue({ driver: new MysqlDriver(pool), handlers, backoff: 0 });
@@ -81,6 +89,7 @@ function onSqlite(file: string): WorkSource {
         if (database.inTransaction) database.exec('ROLLBACK');
         throw error;
       }
+      await linger();
     }),
   });
   return new Queue({ driver: new SqliteDriver(database), handlers, backoff: 0 });

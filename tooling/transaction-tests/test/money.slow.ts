@@ -14,7 +14,7 @@ const COUNT = 200;
 const WORKERS = 3;
 
 // Some transfers lie between two kills; the moment itself is up to chance.
-const TRANSFERS_A_KILL = 10;
+const TRANSFERS_A_KILL = 5;
 const MOMENT_MS = 40;
 
 const STORES: readonly (readonly [name: string, open: () => Promise<Store<never>>])[] = [
@@ -57,8 +57,8 @@ async function workAndKill(name: string, store: Store<never>): Promise<number> {
     for (let left = COUNT; left > 0; await sleep(10)) {
       left = await jobsLeft(store);
       if (COUNT - left < (kills + 1) * TRANSFERS_A_KILL || left === 0) continue;
+      const unlucky = await oneAtWork(store, workers);
       await sleep(Math.random() * MOMENT_MS);
-      const unlucky = Math.floor(Math.random() * WORKERS);
       await kill(workers[unlucky]);
       workers[unlucky] = start();
       kills += 1;
@@ -67,6 +67,14 @@ async function workAndKill(name: string, store: Store<never>): Promise<number> {
   } finally {
     await Promise.all(workers.map(kill));
   }
+}
+
+/** One that holds a job, where one does: not one that is still starting. */
+async function oneAtWork(store: Store<never>, workers: readonly ChildProcess[]): Promise<number> {
+  const held = await store.rows('SELECT reserved_by FROM queue_jobs WHERE reserved_until IS NOT NULL');
+  const pids = new Set(held.map(({ reserved_by }) => Number(String(reserved_by).split(':').at(-1))));
+  const atWork = workers.flatMap(({ pid }, index) => (pids.has(pid ?? 0) ? [index] : []));
+  return atWork[Math.floor(Math.random() * atWork.length)] ?? Math.floor(Math.random() * WORKERS);
 }
 
 async function jobsLeft(store: Store<never>): Promise<number> {
