@@ -23,8 +23,7 @@ export async function diagnose(connection: Connection, names: Names): Promise<Fi
   return connection.read(async (session, before) => {
     const [clock] = await session.look<{ readonly epoch: string }>(CLOCK);
     const now = { before, after: connection.now() };
-    const rows = await session.look<Setting>(SETTINGS);
-    const settings = new Map(rows.map(({ Variable_name, Value }) => [Variable_name.toLowerCase(), Value]));
+    const settings = await settingsOf(session);
     const findings = [
       versionFinding(settings.get('version') ?? ''),
       binlogFinding(settings),
@@ -41,17 +40,29 @@ export async function diagnose(connection: Connection, names: Names): Promise<Fi
 const CLOCK = `
   SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) AS epoch`;
 
-// SHOW, since what a server does not know is simply not there.
-const SETTINGS = `
-  SHOW VARIABLES WHERE Variable_name IN ('version', 'log_bin', 'binlog_format', 'read_only', 'super_read_only',
-    'innodb_read_only', 'transaction_isolation', 'tx_isolation')`;
-
-interface Setting {
-  readonly Variable_name: string;
-  readonly Value: string;
-}
+const SETTINGS = [
+  'version',
+  'log_bin',
+  'binlog_format',
+  'read_only',
+  'super_read_only',
+  'innodb_read_only',
+  'transaction_isolation',
+  'tx_isolation',
+] as const;
 
 type Settings = ReadonlyMap<string, string>;
+
+/** One by one: sql_select_limit would cut a SHOW of them all. What a server does not know is not there. */
+async function settingsOf(session: Session): Promise<Settings> {
+  const settings = new Map<string, string>();
+  for (const name of SETTINGS) {
+    const show = 'SHOW VARIABLES WHERE Variable_name = :name';
+    const [row] = await session.look<{ readonly Value: string }>(show, { name });
+    if (row !== undefined) settings.set(name, row.Value);
+  }
+  return settings;
+}
 
 function versionFinding(version: string): Finding {
   const isMariaDb = /mariadb/i.test(version);
@@ -198,7 +209,7 @@ async function findingsOf(session: Session, table: string, template: TableTempla
   const parameters = { table: bareTableName(table), database: table.split('.')[0] ?? '' };
   const columns = await session.look<Column>(
     `SELECT column_name AS name, column_type AS type, is_nullable AS nullable, column_default AS initial, extra AS extra,
-      collation_name AS collation FROM information_schema.columns WHERE ${where} ORDER BY ordinal_position`,
+      collation_name AS collation FROM information_schema.columns WHERE ${where} ORDER BY ordinal_position LIMIT 1000`,
     parameters,
   );
   if (columns.length === 0) return tableFindings(table, template, null);
@@ -206,7 +217,7 @@ async function findingsOf(session: Session, table: string, template: TableTempla
   const indexes = await session.look<Index>(
     `SELECT index_name AS name, MAX(non_unique) AS repeats,
       GROUP_CONCAT(column_name ORDER BY seq_in_index SEPARATOR ', ') AS columns
-    FROM information_schema.statistics WHERE ${where} GROUP BY index_name HAVING COUNT(sub_part) = 0`,
+    FROM information_schema.statistics WHERE ${where} GROUP BY index_name HAVING COUNT(sub_part) = 0 LIMIT 1000`,
     parameters,
   );
   const [engine] = await session.look<{ readonly name: string | null }>(
