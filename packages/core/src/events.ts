@@ -16,7 +16,9 @@ export type StopReason =
   | { readonly why: 'max_time'; readonly seconds: number }
   | { readonly why: 'memory'; readonly megabytes: number }
   | { readonly why: 'unreadable'; readonly failures: number }
-  | { readonly why: 'abandoned'; readonly handlers: number };
+  | { readonly why: 'abandoned'; readonly handlers: number }
+  /** The option `chaos` kills the process, at once, after the handler of this job. */
+  | { readonly why: 'chaos'; readonly job: JobRef };
 
 /**
  * Everything a worker tells, in the order in which it happens to a job. Listen with `worker.on(type, listener)`, or to all
@@ -29,8 +31,8 @@ export interface WorkerEventTypes {
   job_started: { readonly job: JobRef };
   /** The handler returned (or its transaction committed) and the job is gone. */
   job_done: { readonly job: JobRef; readonly elapsedMs: number };
-  /** The job was put back without having failed: its handler asked, or the worker left in a hurry. */
-  job_released: { readonly job: JobRef; readonly delay: number; readonly why: 'handler' | 'shutdown' };
+  /** The job was put back without having failed: its handler asked, the worker left in a hurry, or the option `chaos`. */
+  job_released: { readonly job: JobRef; readonly delay: number; readonly why: 'handler' | 'shutdown' | 'chaos' };
   /** The attempt failed, and there is another in `delay` seconds. */
   job_retried: { readonly job: JobRef; readonly delay: number; readonly error: unknown; readonly elapsedMs: number };
   /** The last attempt failed: the job is in the failed store. */
@@ -79,8 +81,7 @@ const LINES: { readonly [T in WorkerEventType]: (event: WorkerEventTypes[T]) => 
   started: ({ worker, queues }) => `Worker ${worker} watching ${queues.join(', ')}`,
   job_started: ({ job }) => `-> ${job.name} #${job.id} (attempt ${job.attempts}/${job.maxAttempts})`,
   job_done: ({ elapsedMs }) => `   done in ${Math.round(elapsedMs)}ms`,
-  job_released: ({ delay, why }) =>
-    why === 'shutdown' ? '   put back, the worker is leaving' : `   released, back in ${delay}s`,
+  job_released: ({ delay, why }) => RELEASED_LINES[why](delay),
   job_retried: ({ delay, error }) => `   failed, retrying in ${delay}s: ${errorMessage(error)}`,
   job_failed: ({ error }) => `   failed for good: ${errorMessage(error)}`,
   job_abandoned: ({ job }) => `error: ${ref(job)} did not settle in its grace and was abandoned`,
@@ -101,12 +102,19 @@ const LINES: { readonly [T in WorkerEventType]: (event: WorkerEventTypes[T]) => 
   ended: ({ ran }) => `Ran ${ran} ${ran === 1 ? 'job' : 'jobs'}`,
 };
 
+const RELEASED_LINES: { readonly [W in WorkerEventTypes['job_released']['why']]: (delay: number) => string } = {
+  handler: (delay) => `   released, back in ${delay}s`,
+  shutdown: () => '   put back, the worker is leaving',
+  chaos: () => '   put back by chaos',
+};
+
 const STOP_LINES: { readonly [W in StopReason['why']]: (reason: Extract<StopReason, { why: W }>) => string } = {
   asked: () => 'asked to shut down',
   max_jobs: ({ ran }) => `ran ${ran} ${ran === 1 ? 'job' : 'jobs'}`,
   max_time: ({ seconds }) => `been going for ${seconds}s`,
   memory: ({ megabytes }) => `using ${megabytes}MB`,
   unreadable: ({ failures }) => `the queue has been unreadable ${failures === 5 ? 'five' : failures} times running`,
+  chaos: ({ job }) => `chaos kills the process after ${ref(job)}`,
   abandoned: ({ handlers }) => `${handlers} abandoned ${handlers === 1 ? 'handler is' : 'handlers are'} still running`,
 };
 

@@ -73,6 +73,7 @@ export {
   type QueueInTransaction,
   type QueueOptions,
 } from './queue.js';
+export type { WorkerChaos } from './worker/chaos.js';
 export type { Clock } from './worker/clock.js';
 export type { WorkerOptions, WorkSource } from './worker/options.js';
 export { Worker } from './worker.js';

@@ -15,6 +15,7 @@ const lines: [string, WorkerEvent][] = [
   ['   released, back in 45s', { type: 'job_released', job, delay: 45, why: 'handler' }],
   ['   released, back in 0s', { type: 'job_released', job, delay: 0, why: 'handler' }],
   ['   put back, the worker is leaving', { type: 'job_released', job, delay: 0, why: 'shutdown' }],
+  ['   put back by chaos', { type: 'job_released', job, delay: 0, why: 'chaos' }],
   ['   failed, retrying in 90s: no route to host', { type: 'job_retried', job, delay: 90, error, elapsedMs: 5 }],
   ['   failed, retrying in 0s: undefined', { type: 'job_retried', job, delay: 0, error: undefined, elapsedMs: 5 }],
   ['   failed for good: no route to host', { type: 'job_failed', job, error, elapsedMs: 5 }],
@@ -63,6 +64,7 @@ const stops: [string, StopReason][] = [
   ['the queue has been unreadable five times running', { why: 'unreadable', failures: 5 }],
   ['the queue has been unreadable 3 times running', { why: 'unreadable', failures: 3 }],
   ['1 abandoned handler is still running', { why: 'abandoned', handlers: 1 }],
+  ['chaos kills the process after send-invoice #1201', { why: 'chaos', job }],
   ['2 abandoned handlers are still running', { why: 'abandoned', handlers: 2 }],
 ];
 
@@ -105,6 +107,7 @@ group('the line of an event', () => {
       memory: true,
       unreadable: true,
       abandoned: true,
+      chaos: true,
     };
     expect([...new Set(types)].sort()).toEqual(Object.keys(everyType).sort());
     expect([...new Set(stops.map(([, { why }]) => why))].sort()).toEqual(Object.keys(everyReason).sort());

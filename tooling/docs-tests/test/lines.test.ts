@@ -18,6 +18,7 @@ const EVENTS: { readonly [T in keyof WorkerEventTypes]: readonly WorkerEventType
   job_released: [
     { job, delay: 60, why: 'handler' },
     { job, delay: 0, why: 'shutdown' },
+    { job, delay: 0, why: 'chaos' },
   ],
   job_retried: [{ job, delay: 10, error, elapsedMs: 12 }],
   job_failed: [{ job, error, elapsedMs: 12 }],
@@ -42,6 +43,7 @@ const STOPS: readonly StopReason[] = [
   { why: 'memory', megabytes: 192 },
   { why: 'unreadable', failures: 5 },
   { why: 'abandoned', handlers: 1 },
+  { why: 'chaos', job },
 ];
 
 test('The lines of events in docs/worker.md are what describe(event) gives', () => {

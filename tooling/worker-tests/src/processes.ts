@@ -32,7 +32,8 @@ interface Note {
 export interface FileStore extends AsyncDisposable {
   readonly driver: SqliteDriver;
   push(name: string, payload?: object, maxAttempts?: number): Promise<number>;
-  start(worker: ProcessOptions['worker']): WorkerProcess;
+  /** `env` is added to what this process has. */
+  start(worker: ProcessOptions['worker'], env?: Readonly<Record<string, string>>): WorkerProcess;
   notes(): Note[];
   /** Keeps every other writer out of the file, until it is disposed of. */
   lock(): Disposable;
@@ -54,8 +55,8 @@ export async function openFileStore(): Promise<FileStore> {
     driver,
     push: (name, payload = {}, maxAttempts = 3) =>
       driver.push({ name, payload, delay: 0, queue: 'default', priority: 0, unique: null, maxAttempts }),
-    start(worker) {
-      const process = startWorker({ file, log, worker });
+    start(worker, env = {}) {
+      const process = startWorker({ file, log, worker }, env);
       started.push(process);
       return process;
     },
@@ -85,9 +86,10 @@ export async function openFileStore(): Promise<FileStore> {
   };
 }
 
-function startWorker(options: ProcessOptions): WorkerProcess {
+function startWorker(options: ProcessOptions, env: Readonly<Record<string, string>>): WorkerProcess {
   const child = spawn(process.execPath, ['--unhandled-rejections=strict', ENTRY, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

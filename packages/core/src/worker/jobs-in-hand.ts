@@ -3,6 +3,7 @@ import type { QueueTransactions, ReservedJob } from '../driver.js';
 import { ClaimLost, JobAborted, QueueError } from '../errors.js';
 import { JobInHand } from '../job.js';
 import { type Attempt, jobRef } from './attempt.js';
+import { die, troubleAfter } from './chaos.js';
 import type { Claimed, DriverCalls } from './driver-calls.js';
 import type { Emit } from './emitter.js';
 import { Leases } from './leases.js';
@@ -107,7 +108,12 @@ export class JobsInHand {
         this.abandoned -= 1;
       });
     }
-    await this.#settle(attempt, outcome);
+    const trouble = attempt.isSettled ? null : troubleAfter(this.#options.chaos, outcome, attempt.job);
+    if (trouble === 'dies') {
+      this.#emit('stopping', { reason: { why: 'chaos', job: jobRef(attempt) } });
+      await die();
+    }
+    await this.#settle(attempt, trouble === 'delivered_again' ? { type: trouble } : outcome);
   }
 
   /** Decides what is written of a job, once: the handler's own end, or the worker's leaving, whichever came first. */

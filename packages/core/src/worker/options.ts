@@ -3,6 +3,7 @@ import type { InTransaction, QueueDriver } from '../driver.js';
 import { QueueError } from '../errors.js';
 import type { Handlers } from '../handlers.js';
 import { checkInteger, checkQueues, checkWorker, kindOf } from '../limits.js';
+import { type SettledChaos, settleChaos, type WorkerChaos } from './chaos.js';
 import { type Clock, systemClock } from './clock.js';
 
 /** What a worker asks of a queue: the least, so that every Queue fits. */
@@ -54,6 +55,8 @@ export interface WorkerOptions {
   readonly maxAbandoned?: number | undefined;
   /** Default `hostname:pid`, and for a second worker of the process `hostname:pid:2`. Cut to 64 characters. */
   readonly id?: string | undefined;
+  /** For staging, to see that handlers bear being run twice. Refused where NODE_ENV is `production`. Default: none. */
+  readonly chaos?: WorkerChaos | undefined;
   /** For tests: where time comes from. */
   readonly clock?: Clock | undefined;
 }
@@ -79,6 +82,7 @@ export interface SettledOptions {
   readonly maxReserveFailures: number;
   readonly driverTimeoutMs: number;
   readonly maxAbandoned: number;
+  readonly chaos: SettledChaos | null;
   readonly clock: Clock;
 }
 
@@ -116,6 +120,7 @@ export function settleWorkerOptions(options: WorkerOptions, defaultId: () => str
     maxReserveFailures: checkInteger('maxReserveFailures', options.maxReserveFailures ?? 5, 0),
     driverTimeoutMs: checkMs('driverTimeout', options.driverTimeout ?? 30) || Number.POSITIVE_INFINITY,
     maxAbandoned: checkInteger('maxAbandoned', options.maxAbandoned ?? concurrency, 1),
+    chaos: settleChaos(options.chaos),
     clock: options.clock ?? systemClock,
   };
 }

@@ -10,7 +10,11 @@ import type { WorkSource } from './options.js';
 import type { Outcome } from './run-job.js';
 
 /** What a job comes to beyond what its handler did. */
-export type Ending = Outcome | { readonly type: 'poison' } | { readonly type: 'put_back' };
+export type Ending =
+  | Outcome
+  | { readonly type: 'poison' }
+  | { readonly type: 'put_back' }
+  | { readonly type: 'delivered_again' };
 
 const POISON = 'The worker running the last attempt died or lost its claim';
 const PUT_BACK = 'The worker left before the job was done';
@@ -109,6 +113,8 @@ export class Recorder {
         );
       case 'put_back':
         return this.#release(attempt, 0, PUT_BACK, () => emit('job_released', { job, delay: 0, why: 'shutdown' }));
+      case 'delivered_again':
+        return this.#release(attempt, 0, '', () => emit('job_released', { job, delay: 0, why: 'chaos' }));
       case 'poison':
         return this.#fail(attempt, new PlainFailure(POISON), POISON, 0);
       default:
