@@ -5,7 +5,7 @@ import { SERVERS } from './servers.js';
 
 for (const { name, url } of SERVERS) {
   describeModel({ describe, test }, `MysqlDriver on ${name}`, harnessFor({ url }), {
-    sequences: { runs: 60 },
-    schedules: { runs: 60 },
+    sequences: { runs: 40 },
+    schedules: { runs: 40 },
   });
 }

@@ -1,4 +1,4 @@
-// What the quick tier shows on MariaDB, on MySQL.
+// What the quick tier shows on MariaDB, on MySQL: but for outages and wakeups, which the slow tier and the suite have too.
 import type {} from '@q/servers/vitest/mysql-family';
 import { inject } from 'vitest';
 import { onServer } from './fixtures.js';
@@ -8,7 +8,6 @@ onServer(() => inject('mysql'));
 await import('./connection.test.js');
 await import('./ids.test.js');
 await import('./literals.test.js');
-await import('./outages.test.js');
 await import('./payloads.test.js');
 await import('./raw-sql.test.js');
 await import('./schema.test.js');
@@ -17,4 +16,3 @@ await import('./statements.test.js');
 await import('./times.test.js');
 await import('./transactions.test.js');
 await import('./unique.test.js');
-await import('./wakeups.test.js');
