@@ -36,7 +36,7 @@ function describeInstall(store: Store, manager: Manager, age: 'oldest' | 'newest
   });
 
   check(inTable('install'), 'installs, and brings no client of another store', async () => {
-    const client = `${store.client}@${age === 'oldest' ? store.oldest : allowed}`;
+    const client = `${store.client}@${age === 'oldest' ? oldest(allowed) : allowed}`;
     const types = store.types === undefined ? [] : [store.types];
     // What is compiled is compiled afterwards, and only if it has not been.
     const flags = store.compiled === undefined ? [] : ['--ignore-scripts'];
@@ -73,6 +73,13 @@ function describeInstall(store: Store, manager: Manager, age: 'oldest' | 'newest
     expect(await project.node([producer], env)).toBe('');
     expect(await project.node([worker], env)).toBe('Hello, Ada\n');
   }
+}
+
+/** The lower end of a range such as `>=8.11 <9`. */
+function oldest(range: string): string {
+  const [, major, minor = '0', patch = '0'] = /^>=(\d+)(?:\.(\d+))?(?:\.(\d+))? /.exec(range) ?? [];
+  if (major === undefined) throw new Error(`"${range}" does not begin with the oldest version that is allowed`);
+  return `${major}.${minor}.${patch}`;
 }
 
 /** A queue, its handlers, a producer and a worker. */

@@ -8,8 +8,6 @@ import { inject } from 'vitest';
 export interface Store {
   readonly driver: string;
   readonly client: string;
-  /** The oldest version of the client that the driver's manifest allows. */
-  readonly oldest: string;
   /** Where the client brings no types of its own. */
   readonly types?: string;
   /** The client's part that no bundle can hold: a program in machine code, or what it only tries to load. */
@@ -24,7 +22,6 @@ export const STORES = {
   pg: {
     driver: '@q/driver-pg',
     client: 'pg',
-    oldest: '8.11.0',
     types: '@types/pg',
     external: ['pg-native'],
     open: async () => (await createPostgresDatabase(inject('postgres'))).url,
@@ -32,21 +29,18 @@ export const STORES = {
   mysql: {
     driver: '@q/driver-mysql',
     client: 'mysql2',
-    oldest: '3.11.0',
     external: [],
     open: async () => (await createMysqlDatabase(inject('mariadb'))).url,
   },
   redis: {
     driver: '@q/driver-redis',
     client: 'ioredis',
-    oldest: '5.4.0',
     external: [],
     open: async () => inject('redis'),
   },
   sqlite: {
     driver: '@q/driver-sqlite',
     client: 'better-sqlite3',
-    oldest: '11.0.0',
     types: '@types/better-sqlite3',
     external: ['better-sqlite3'],
     compiled: 'build/Release/better_sqlite3.node',
