@@ -1,6 +1,9 @@
 import { fdatasyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** What a push on purpose not committed is noted with. */
+export const ROLLED_BACK = 'rolled back';
+
 /** How a push was made: by itself, in a transaction that commits, or in one that is rolled back. */
 export type PushMode = 'plain' | 'commit' | 'rollback';
 

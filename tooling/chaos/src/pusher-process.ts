@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewJob } from '@q/core';
 import { exitOnCrash, tellProgress } from './crash.js';
 import { JOB, QUEUE, somePayload } from './jobs.js';
-import { Ledger, type PushMode } from './ledger.js';
+import { Ledger, type PushMode, ROLLED_BACK } from './ledger.js';
 import { between, pick, type Random, randomFrom } from './random.js';
 import type { Client, Place } from './stores/client.js';
 import { connect } from './stores/connect.js';
@@ -57,7 +57,7 @@ async function pushOne({ client, ledger, random }: Pushing, push: string): Promi
   ledger.write({ what: 'pushing', push, mode, unique: job.unique, maxAttempts: job.maxAttempts });
   try {
     const id = await (mode === 'plain' ? pushPlainly(client, job, random) : pushWithin(client, job, mode));
-    if (id === null) ledger.write({ what: 'not_pushed', push, error: 'rolled back' });
+    if (id === null) ledger.write({ what: 'not_pushed', push, error: ROLLED_BACK });
     else ledger.write({ what: 'pushed', push, id });
     if (id !== null) tellProgress();
   } catch (error) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check, type Rule, type Violation } from './checker.js';
-import { type LedgerRecord, readLedger } from './ledger.js';
+import { type LedgerRecord, ROLLED_BACK, readLedger } from './ledger.js';
 import { ProcessGroup } from './process-group.js';
 import type { PusherOptions } from './pusher-process.js';
 import { between, type Random, randomFrom } from './random.js';
@@ -16,6 +16,8 @@ import type { ChaosWorkerOptions } from './worker-process.js';
 export interface Disturbance {
   readonly name: string;
   readonly appliesTo: readonly StoreKind[];
+  /** It fills the disk of the store, which has to be a small one. */
+  readonly needsSmallDisk?: boolean;
   /** The longest pause before it comes again, in milliseconds. */
   readonly pauseMs: number;
   /** Promises that q does not make under it. */
@@ -53,6 +55,8 @@ export interface StormResult {
   /** What processes printed that ended by an error nobody caught. */
   readonly crashes: readonly string[];
   readonly pushed: number;
+  /** Pushes that the trouble made fail. */
+  readonly refused: number;
   readonly started: number;
   /** How often there was trouble. */
   readonly troubles: number;
@@ -91,7 +95,7 @@ export async function runStorm(store: ChaosStore, plan: StormPlan): Promise<Stor
     const records = readLedger(folder);
     const waived = plan.disturbances.flatMap(({ waives = [] }) => waives);
     const crashes = [pushers, workers, drainers].flatMap((group) => group.crashes);
-    return { ...verdict(records), violations: check(records, await space.finalState(), waived), crashes, troubles };
+    return { ...counted(records), violations: check(records, await space.finalState(), waived), crashes, troubles };
   } finally {
     await Promise.all([pushers, workers, drainers].map((group) => group.leave(0)));
     rmSync(folder, { recursive: true, force: true });
@@ -128,8 +132,9 @@ function workerOptions({ place }: Space, ledger: string, { sabotage }: StormPlan
 /** Makes all the trouble there is until enough was pushed under enough of it. Resolves to how often there was any. */
 async function rage({ disturbances, pushes, troubles }: StormPlan, storm: StormInHand): Promise<number> {
   const endMs = performance.now() + RAGE_MS;
+  // Not for ever: where those that push are killed as fast as they start, the rest is pushed in peace.
   const isOver = (times: number) =>
-    (times >= troubles && storm.pushers.progress >= pushes) || performance.now() > endMs;
+    (times >= troubles && storm.pushers.progress >= pushes) || times >= troubles * 3 || performance.now() > endMs;
   const times = await Promise.all(disturbances.map((each) => repeat(each, storm, isOver)));
   while (storm.pushers.progress < pushes && performance.now() < endMs) await sleep(50);
   if (storm.pushers.progress >= pushes && storm.workers.progress > 0) return sum(times);
@@ -169,9 +174,14 @@ async function drain(space: Space): Promise<void> {
   }
 }
 
-function verdict(records: readonly LedgerRecord[]): Pick<StormResult, 'pushed' | 'started'> {
-  const count = (what: LedgerRecord['what']) => records.filter((each) => each.what === what).length;
-  return { pushed: count('pushed'), started: count('started') };
+function counted(records: readonly LedgerRecord[]): Pick<StormResult, 'pushed' | 'refused' | 'started'> {
+  const isRefused = (each: LedgerRecord) =>
+    each.what === 'push_unknown' || (each.what === 'not_pushed' && each.error !== ROLLED_BACK);
+  return {
+    pushed: records.filter(({ what }) => what === 'pushed').length,
+    refused: records.filter(isRefused).length,
+    started: records.filter(({ what }) => what === 'started').length,
+  };
 }
 
 function sum(numbers: readonly number[]): number {

@@ -18,6 +18,8 @@ export interface Client {
   readonly transactions: Transactions | null;
   /** Whether the store said in so many words that it did nothing. */
   isRefusal(error: unknown): boolean;
+  /** Whether an error leaves open what became of the call, as one has to that came after it was sent. */
+  admitsDoubt(error: unknown): boolean;
   close(): Promise<void>;
 }
 

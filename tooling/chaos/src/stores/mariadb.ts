@@ -12,6 +12,7 @@ export async function mariadbStore(): Promise<ChaosStore> {
     kind: 'mariadb',
     server,
     relay,
+    disk: null,
     open: () => open(server.url, relay.url),
     async [Symbol.asyncDispose]() {
       await relay.close();

@@ -11,15 +11,18 @@ export function connectMysql(url: string, { now, callTimeout }: ClientOptions): 
   return {
     driver,
     transactions: { begin: () => begin(pool, driver, callTimeout) },
-    isRefusal: (error) => {
-      const { errno } = (error ?? {}) as { readonly errno?: unknown };
-      return typeof errno === 'number' && REFUSALS.includes(errno);
-    },
+    isRefusal,
+    admitsDoubt: (error) => !isRefusal(error),
     async close() {
       await driver.close();
       await pool.end();
     },
   };
+}
+
+function isRefusal(error: unknown): boolean {
+  const { errno } = (error ?? {}) as { readonly errno?: unknown };
+  return typeof errno === 'number' && REFUSALS.includes(errno);
 }
 
 async function begin(pool: mysql.Pool, driver: MysqlDriver, callTimeout: number): Promise<OpenTransaction> {

@@ -12,15 +12,18 @@ export function connectPostgres(url: string, { now, callTimeout }: ClientOptions
   return {
     driver,
     transactions: { begin: () => begin(pool, driver, callTimeout) },
-    isRefusal: (error) => {
-      const { code, severity } = (error ?? {}) as { readonly code?: unknown; readonly severity?: unknown };
-      return severity === 'ERROR' && typeof code === 'string' && REFUSALS.includes(code.slice(0, 2));
-    },
+    isRefusal,
+    admitsDoubt: (error) => !isRefusal(error),
     async close() {
       await driver.close();
       await pool.end();
     },
   };
+}
+
+function isRefusal(error: unknown): boolean {
+  const { code, severity } = (error ?? {}) as { readonly code?: unknown; readonly severity?: unknown };
+  return severity === 'ERROR' && typeof code === 'string' && REFUSALS.includes(code.slice(0, 2));
 }
 
 async function begin(pool: pg.Pool, driver: PgDriver, callTimeout: number): Promise<OpenTransaction> {

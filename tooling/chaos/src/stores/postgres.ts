@@ -3,21 +3,43 @@ import { createPostgresDatabase, startPostgres, startRelay } from '@q/servers';
 import pg from 'pg';
 import { EFFECTS } from './client.js';
 import { readFinalState } from './rows.js';
+import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 import type { ChaosStore, Space } from './store.js';
 
-export async function postgresStore(): Promise<ChaosStore> {
-  const server = await startPostgres({ own: true });
+// What an empty server needs, and a little more.
+const DISK_MB = 200;
+
+export async function postgresStore(options: { readonly smallDisk: boolean }): Promise<ChaosStore> {
+  const disk = options.smallDisk ? mountSmallDisk(DISK_MB) : null;
+  const server = await startOn(disk);
   const relay = await startRelay(server.url);
   return {
     kind: 'postgres',
     server,
     relay,
+    disk,
     open: () => open(server.url, relay.url),
     async [Symbol.asyncDispose]() {
       await relay.close();
       await server.close();
+      disk?.[Symbol.dispose]();
     },
   };
+}
+
+/** A server takes a folder under the system's temporary one, which the environment names. */
+async function startOn(disk: SmallDisk | null) {
+  const temporary = process.env.TMPDIR;
+  if (disk !== null) process.env.TMPDIR = disk.folder;
+  try {
+    return await startPostgres({ own: true, settings: disk === null ? {} : { max_wal_size: '32MB' } });
+  } catch (error) {
+    disk?.[Symbol.dispose]();
+    throw error;
+  } finally {
+    if (temporary === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = temporary;
+  }
 }
 
 async function open(serverUrl: string, relayUrl: string): Promise<Space> {

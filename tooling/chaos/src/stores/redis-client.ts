@@ -11,6 +11,7 @@ export function connectRedis(url: string, { now, callTimeout }: ClientOptions): 
     driver,
     transactions: null,
     isRefusal: (error) => isQueueError(error, 'store_unavailable') || (error as Error)?.name === 'ReplyError',
+    admitsDoubt: (error) => isQueueError(error, 'outcome_unknown') || isQueueError(error, 'call_timeout'),
     async close() {
       await driver.close();
       template.disconnect();

@@ -13,6 +13,7 @@ export async function redisStore(): Promise<ChaosStore> {
     kind: 'redis',
     server,
     relay,
+    disk: null,
     open: () => open(server.url, relay.url),
     async [Symbol.asyncDispose]() {
       await relay.close();
@@ -32,7 +33,7 @@ async function open(serverUrl: string, relayUrl: string): Promise<Space> {
     left: () => countLeft(client, prefix),
     async finalState() {
       await using driver = new RedisDriver(client, { prefix });
-      return readState(client, driver, prefix);
+      return await readState(client, driver, prefix);
     },
     async [Symbol.asyncDispose]() {
       const keys = await client.keys(`{${prefix}}:*`);

@@ -13,6 +13,7 @@ export function connectSqlite(file: string, { now, callTimeout }: ClientOptions)
     transactions: { begin: () => begin(file, { now, callTimeout }) },
     // Every error is one: SQLite has either done what it was told, or says that it has not.
     isRefusal: () => true,
+    admitsDoubt: () => false,
     async close() {
       await driver.close();
       db.close();

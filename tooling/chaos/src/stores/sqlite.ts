@@ -5,14 +5,25 @@ import { SqliteDriver } from '@q/driver-sqlite';
 import Database from 'better-sqlite3';
 import { EFFECTS } from './client.js';
 import { readFinalState } from './rows.js';
+import { mountSmallDisk } from './small-disk.js';
 import type { ChaosStore, Space } from './store.js';
 
-export async function sqliteStore(): Promise<ChaosStore> {
-  return { kind: 'sqlite', server: null, relay: null, open, [Symbol.asyncDispose]: async () => {} };
+const DISK_MB = 8;
+
+export async function sqliteStore({ smallDisk }: { readonly smallDisk: boolean }): Promise<ChaosStore> {
+  const disk = smallDisk ? mountSmallDisk(DISK_MB) : null;
+  return {
+    kind: 'sqlite',
+    server: null,
+    relay: null,
+    disk,
+    open: () => open(disk?.folder ?? tmpdir()),
+    [Symbol.asyncDispose]: async () => disk?.[Symbol.dispose](),
+  };
 }
 
-async function open(): Promise<Space> {
-  const folder = mkdtempSync(join(tmpdir(), 'q-chaos-'));
+async function open(parent: string): Promise<Space> {
+  const folder = mkdtempSync(join(parent, 'q-chaos-'));
   const file = join(folder, 'app.db');
   const db = new Database(file);
   db.pragma('journal_mode = WAL');

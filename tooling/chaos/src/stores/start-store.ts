@@ -5,7 +5,12 @@ import { redisStore } from './redis.js';
 import { sqliteStore } from './sqlite.js';
 import type { ChaosStore } from './store.js';
 
-const START: { readonly [K in StoreKind]: () => Promise<ChaosStore> } = {
+interface StartStoreOptions {
+  /** Its data on a disk that a storm may fill: for Postgres and SQLite. */
+  readonly smallDisk: boolean;
+}
+
+const START: { readonly [K in StoreKind]: (options: StartStoreOptions) => Promise<ChaosStore> } = {
   postgres: postgresStore,
   mariadb: mariadbStore,
   sqlite: sqliteStore,
@@ -15,6 +20,6 @@ const START: { readonly [K in StoreKind]: () => Promise<ChaosStore> } = {
 // The cast: the keys of an object literal.
 export const STORE_KINDS = Object.keys(START) as StoreKind[];
 
-export function startStore(kind: StoreKind): Promise<ChaosStore> {
-  return START[kind]();
+export function startStore(kind: StoreKind, options: StartStoreOptions = { smallDisk: false }): Promise<ChaosStore> {
+  return START[kind](options);
 }
