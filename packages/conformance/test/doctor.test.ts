@@ -117,6 +117,24 @@ describe('the doctor', () => {
     expect(twins).toEqual({ open: 0, made: 0 });
   });
 
+  test('that is interrupted while it looks waits for no answer, and tries nothing', async () => {
+    const { driver, twins } = counting();
+    const interrupt = new AbortController();
+    let answer = () => {};
+    const diagnose = () =>
+      new Promise<[]>((resolve) => {
+        answer = () => resolve([]);
+      });
+    Object.defineProperty(driver, 'diagnose', { value: diagnose });
+    const examined = examine(driver, { signal: interrupt.signal });
+    interrupt.abort(new Error('that is enough'));
+    await expect(examined).rejects.toThrow('that is enough');
+    answer();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(twins).toEqual({ open: 0, made: 0 });
+    await expect(examine(driver, { signal: interrupt.signal })).rejects.toThrow('that is enough');
+  });
+
   test.each(CASES.filter(({ rule }) => rule === 'scratch' || rule === 'exclusive').map(({ id }) => id))(
     'that is interrupted at %s leaves no twin, not even a twin of a twin',
     async (id) => {

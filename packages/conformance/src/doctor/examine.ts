@@ -31,22 +31,19 @@ export interface ExamineOptions {
 export async function examine(driver: QueueDriver, options: ExamineOptions = {}): Promise<Checkup> {
   const { signal = new AbortController().signal, onFindings } = options;
   signal.throwIfAborted();
-  const findings = hasDiagnosis(driver) ? await driver.diagnose() : [NO_DIAGNOSIS];
-  if (!hasScratch(driver)) {
-    onFindings?.([...findings, NO_SCRATCH]);
-    return { findings: [...findings, NO_SCRATCH], results: null, isWell: isWell(findings, []) };
-  }
-  const twins = new Twins(driver);
+  const twins = hasScratch(driver) ? new Twins(driver) : null;
   try {
     return await untilAborted(signal, async () => {
-      const problem = await twins.tryOne();
-      const all = problem === null ? findings : [...findings, problem];
-      onFindings?.(all);
-      const results = problem === null ? await tryCases({ driver, twins, findings }, options) : null;
-      return { findings: all, results, isWell: isWell(all, results ?? []) };
+      const diagnosis = hasDiagnosis(driver) ? await driver.diagnose() : [NO_DIAGNOSIS];
+      const problem = twins === null ? NO_SCRATCH : await twins.tryOne();
+      signal.throwIfAborted();
+      const findings = problem === null ? diagnosis : [...diagnosis, problem];
+      onFindings?.(findings);
+      const results = twins === null || problem !== null ? null : await tryCases({ driver, twins, findings }, options);
+      return { findings, results, isWell: isWell(findings, results ?? []) };
     });
   } finally {
-    await twins.close();
+    await twins?.close();
   }
 }
 
