@@ -3,9 +3,9 @@
  * each with the seed that brings it back. Exit code 1 where a promise was broken.
  */
 import { parseArgs } from 'node:util';
-import { CUT_POINTS, runStorms } from './run-storms.js';
-import { STORMS } from './storms.js';
+import { CUT_POINTS, QUICK, runStorms } from './run-storms.js';
 import { STORE_KINDS } from './stores/start-store.js';
+import { STORMS } from './storms.js';
 
 const { values } = parseArgs({
   options: {
@@ -17,13 +17,12 @@ const { values } = parseArgs({
   },
 });
 
-const single = values.storm !== undefined || values.quick;
 const total = await runStorms(
   {
     stores: listed('store', values.store, STORE_KINDS) ?? STORE_KINDS,
-    storms: listed('storm', values.storm, [...Object.keys(STORMS), CUT_POINTS]),
+    storms: listed('storm', values.storm, [...Object.keys(STORMS), CUT_POINTS]) ?? (values.quick ? QUICK : null),
     seed: number('seed', values.seed ?? String(Math.floor(Math.random() * 1_000_000))),
-    rounds: number('rounds', values.rounds ?? (single ? '1' : '3')),
+    rounds: roundsOf(values.rounds, values.quick || values.storm !== undefined),
     pushes: values.quick ? 20 : 40,
     troubles: values.quick ? 2 : 3,
   },
@@ -37,6 +36,11 @@ function listed<T extends string>(option: string, value: string | undefined, kno
   const unknown = value.split(',').find((each) => !known.includes(each as T));
   if (unknown !== undefined) usage(`there is no ${option} "${unknown}": ${known.join(', ')}`);
   return value.split(',') as T[];
+}
+
+function roundsOf(value: string | undefined, isShort: boolean): number | null {
+  if (value !== undefined) return number('rounds', value);
+  return isShort ? 1 : null;
 }
 
 function number(option: string, value: string): number {

@@ -8,6 +8,7 @@ import { exitOnCrash, tellProgress } from './crash.js';
 import { JOB, QUEUE, somePayload } from './jobs.js';
 import { Ledger, type PushMode, ROLLED_BACK } from './ledger.js';
 import { between, pick, type Random, randomFrom } from './random.js';
+import { SABOTAGE, type Sabotage } from './sabotage.js';
 import type { Client, Place } from './stores/client.js';
 import { connect } from './stores/connect.js';
 
@@ -20,6 +21,8 @@ export interface PusherOptions {
   /** The longest pause between two pushes, in milliseconds. */
   readonly pauseMs: number;
   readonly clockShiftSeconds: number;
+  /** A promise that its client breaks, to see that the checker notices. */
+  readonly sabotage: Sabotage | null;
 }
 
 // Few enough that they meet.
@@ -36,9 +39,10 @@ exitOnCrash();
 const options = JSON.parse(process.argv[2] ?? '{}') as PusherOptions;
 
 async function main(): Promise<void> {
-  const { place, name, seed, count, pauseMs, clockShiftSeconds } = options;
+  const { place, name, seed, count, pauseMs, clockShiftSeconds, sabotage } = options;
   const now = () => new Date(Date.now() + clockShiftSeconds * 1000);
-  const client = connect(place, { now, callTimeout: 5 });
+  const honest = connect(place, { now, callTimeout: 5 });
+  const client = sabotage === null ? honest : SABOTAGE[sabotage](honest);
   const pushing: Pushing = { client, ledger: new Ledger(options.ledger, name), random: randomFrom(seed) };
   let isStopped = false;
   process.on('SIGTERM', () => {

@@ -1,9 +1,9 @@
 import { cutEverywhere, operationsOf } from './cuts/run-cuts.js';
-import { runStorm } from './storm.js';
-import { STORMS, stormsOf } from './storms.js';
 import type { StoreKind } from './stores/client.js';
 import { startStore } from './stores/start-store.js';
 import type { ChaosStore } from './stores/store.js';
+import { runStorm } from './storm.js';
+import { STORMS, stormsOf } from './storms.js';
 
 export interface Selection {
   readonly stores: readonly StoreKind[];
@@ -11,11 +11,25 @@ export interface Selection {
   readonly storms: readonly string[] | null;
   /** Of the first storm; each further one has a seed of its own that follows from it. */
   readonly seed: number;
-  /** How often each storm comes, each time from another seed. */
-  readonly rounds: number;
+  /** How often each storm comes, each time from another seed. Null: until each store has had thirty or more. */
+  readonly rounds: number | null;
   readonly pushes: number;
   readonly troubles: number;
 }
+
+const STORMS_PER_STORE = 30;
+
+/** One storm of each family, for a quick look. */
+export const QUICK = [
+  'kills',
+  'stops',
+  'server-and-workers',
+  'cuts',
+  'freezes',
+  'read-only',
+  'disk',
+  'memory',
+] as const;
 
 /** The connection cut at every message of every operation. */
 export const CUT_POINTS = 'cut-points';
@@ -31,6 +45,7 @@ export async function runStorms(selection: Selection, tell: (line: string) => vo
     const names = stormsOf(kind).filter(wanted);
     const onDisk = names.filter((name) => STORMS[name]?.some(({ needsSmallDisk }) => needsSmallDisk));
     const others = names.filter((name) => !onDisk.includes(name));
+    const rounds = selection.rounds ?? Math.ceil(STORMS_PER_STORE / names.length);
     const hasCuts = kind !== 'sqlite' && wanted(CUT_POINTS);
     for (const [smallDisk, some] of [
       [false, others],
@@ -38,7 +53,7 @@ export async function runStorms(selection: Selection, tell: (line: string) => vo
     ] as const) {
       if (some.length === 0 && (smallDisk || !hasCuts)) continue;
       await using store = await startStore(kind, { smallDisk });
-      for (let round = 0; round < selection.rounds; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         for (const name of some) count(await runOne(store, name, selection, selection.seed + round, tell));
       }
       if (!smallDisk && hasCuts) count(await runCuts(store, tell));

@@ -48,6 +48,8 @@ export interface StormPlan {
   readonly pushers?: number;
   readonly workers?: number;
   readonly sabotage?: Sabotage;
+  /** How long a drain may take, in milliseconds; what is there after it is stuck. Default 90,000. */
+  readonly drainMs?: number;
 }
 
 export interface StormResult {
@@ -90,7 +92,7 @@ export async function runStorm(store: ChaosStore, plan: StormPlan): Promise<Stor
       await workers.leave(PATIENCE_MS);
       drainers.resize(2);
     }
-    await drain(space);
+    await drain(space, plan.drainMs ?? DRAIN_MS);
     await Promise.all([workers, drainers].map((group) => group.leave(PATIENCE_MS)));
     const records = readLedger(folder);
     const waived = plan.disturbances.flatMap(({ waives = [] }) => waives);
@@ -113,6 +115,7 @@ function groupsOf(space: Space, plan: StormPlan, folder: string) {
       count: 1_000_000,
       pauseMs: 100,
       clockShiftSeconds: n === 0 ? shift : 0,
+      sabotage: plan.sabotage ?? null,
     };
     return options;
   });
@@ -136,8 +139,9 @@ async function rage({ disturbances, pushes, troubles }: StormPlan, storm: StormI
   const isOver = (times: number) =>
     (times >= troubles && storm.pushers.progress >= pushes) || times >= troubles * 3 || performance.now() > endMs;
   const times = await Promise.all(disturbances.map((each) => repeat(each, storm, isOver)));
-  while (storm.pushers.progress < pushes && performance.now() < endMs) await sleep(50);
-  if (storm.pushers.progress >= pushes && storm.workers.progress > 0) return sum(times);
+  const isEnough = () => storm.pushers.progress >= pushes && storm.workers.progress > 0;
+  while (!isEnough() && performance.now() < endMs) await sleep(50);
+  if (isEnough()) return sum(times);
   throw new Error(
     `In ${RAGE_MS / 1000} s only ${storm.pushers.progress} of ${pushes} pushes were acknowledged, and ` +
       `${storm.workers.progress} handlers began: the storm proves nothing`,
@@ -164,8 +168,8 @@ async function untilAtWork({ pushers, workers }: StormInHand): Promise<void> {
 }
 
 /** Waits until nothing is left, or so long that what is left is stuck. */
-async function drain(space: Space): Promise<void> {
-  const end = performance.now() + DRAIN_MS;
+async function drain(space: Space, patienceMs: number): Promise<void> {
+  const end = performance.now() + patienceMs;
   while (performance.now() < end) {
     // A server that has just been restarted breaks connections that were idle.
     const left = await space.left().catch(() => 1);

@@ -3,8 +3,8 @@ import { cutConnections, freezeConnections } from './disturbances/network.js';
 import { joinAndLeave, killPushers, killWorkers, stopWorkers } from './disturbances/processes.js';
 import { killServer, readOnlyServer } from './disturbances/servers.js';
 import { fillDisk, fillMemory } from './disturbances/shortages.js';
-import type { Disturbance } from './storm.js';
 import type { StoreKind } from './stores/client.js';
+import type { Disturbance } from './storm.js';
 
 /** Disturbances that come together, under the name that `--storm` takes. */
 export const STORMS: { readonly [name: string]: readonly Disturbance[] } = {

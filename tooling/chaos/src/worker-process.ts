@@ -20,7 +20,7 @@ export interface ChaosWorkerOptions {
   /** Seconds. */
   readonly lease: number;
   readonly clockShiftSeconds: number;
-  /** A promise that its driver breaks, to see that the checker notices. */
+  /** A promise that its client breaks, to see that the checker notices. */
   readonly sabotage: Sabotage | null;
 }
 
@@ -29,7 +29,8 @@ exitOnCrash();
 const options = JSON.parse(process.argv[2] ?? '{}') as ChaosWorkerOptions;
 const { place, name, concurrency, lease, clockShiftSeconds, sabotage } = options;
 const ledger = new Ledger(options.ledger, name);
-const client = connect(place, { now: () => new Date(Date.now() + clockShiftSeconds * 1000), callTimeout: 5 });
+const honest = connect(place, { now: () => new Date(Date.now() + clockShiftSeconds * 1000), callTimeout: 5 });
+const client = sabotage === null ? honest : SABOTAGE[sabotage](honest);
 
 async function handle({ push, deed, ms }: ChaosPayload, job: Job<ChaosPayload, unknown>): Promise<void> {
   const { id, attempts, maxAttempts } = job;
@@ -61,7 +62,7 @@ async function complete({ transactions }: Client, push: string, job: Job<ChaosPa
   ledger.write({ what: 'committed', id: job.id, attempts: job.attempts });
 }
 
-const driver = recording(sabotage === null ? client.driver : SABOTAGE[sabotage](client.driver), ledger);
+const driver = recording(client.driver, ledger);
 // The cast: a registry for a driver whose kind is known at run time alone.
 const handlers = defineHandlers({ [JOB]: handler(handle as never) }) as Handlers;
 const queue = new Queue({ driver, handlers: handlers as never, backoff: 1 });

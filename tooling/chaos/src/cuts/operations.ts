@@ -1,7 +1,7 @@
 import type { QueueReports, ReservedJob } from '@q/core';
+import type { FinalState } from '../checker.js';
 import { JOB, QUEUE } from '../jobs.js';
 import type { ChaosDriver, Client } from '../stores/client.js';
-import type { FinalState } from '../checker.js';
 
 /** What a cut operation is asked about afterwards. */
 export interface Aftermath {
@@ -87,7 +87,10 @@ export const OPERATIONS: readonly Operation[] = [
       const isThere = after.state.jobs.length === 1;
       return [
         ...verifyTruth(after, isThere ? 'nothing' : 'acted'),
-        ...found((await after.client.driver.delete(after.claim)) !== isThere, 'the repeated call is not told the truth'),
+        ...found(
+          (await after.client.driver.delete(after.claim)) !== isThere,
+          'the repeated call is not told the truth',
+        ),
       ];
     },
   },
@@ -114,9 +117,15 @@ export const OPERATIONS: readonly Operation[] = [
       const { jobs, failed } = after.state;
       const isThere = jobs.length === 1;
       return [
-        ...found(jobs.length + failed.length !== 1, `it is ${jobs.length} times a job and ${failed.length} times failed`),
+        ...found(
+          jobs.length + failed.length !== 1,
+          `it is ${jobs.length} times a job and ${failed.length} times failed`,
+        ),
         ...verifyTruth(after, isThere ? 'nothing' : 'acted'),
-        ...found((await after.client.driver.fail(after.claim, 'x')) !== isThere, 'the repeated call is not told the truth'),
+        ...found(
+          (await after.client.driver.fail(after.claim, 'x')) !== isThere,
+          'the repeated call is not told the truth',
+        ),
       ];
     },
   },
@@ -183,7 +192,8 @@ function verifyPushed({ result, state, client }: Aftermath, count = 1): string[]
 }
 
 function verifyTruth({ result, client }: Aftermath, what: 'acted' | 'nothing'): string[] {
-  if ('error' in result) return found(what === 'acted' && !client.admitsDoubt(result.error), 'it was refused, and acted');
+  if ('error' in result)
+    return found(what === 'acted' && !client.admitsDoubt(result.error), 'it was refused, and acted');
   return found(result.value !== (what === 'acted'), `it resolved to ${result.value}`);
 }
 

@@ -4,7 +4,7 @@ import type { Client, StoreKind } from '../stores/client.js';
 import { connect } from '../stores/connect.js';
 import type { ChaosStore, Space } from '../stores/store.js';
 import { type CutPoint, type CutRelay, startCutRelay } from './cut-relay.js';
-import { aJob, type Operation, OPERATIONS, PUSH } from './operations.js';
+import { aJob, OPERATIONS, type Operation, PUSH } from './operations.js';
 import { MYSQL, POSTGRES, type Protocol, REDIS } from './protocols.js';
 
 const PROTOCOLS: { readonly [K in StoreKind]: Protocol | null } = {
