@@ -1,7 +1,7 @@
 import { between, pick, type Random } from './random.js';
 
 /** What the handler of a storm's job does. */
-export type Deed = 'return' | 'throw' | 'throw once' | 'release' | 'complete';
+type Deed = 'return' | 'throw' | 'throw once' | 'release' | 'complete';
 
 /** The payload of a storm's job. */
 export interface ChaosPayload {

@@ -100,6 +100,6 @@ function withinOf(driver: ChaosDriver, tx: never): InTransaction {
 }
 
 /** The push that a payload is of. */
-export function pushOf(payload: object): string {
+function pushOf(payload: object): string {
   return 'push' in payload && typeof payload.push === 'string' ? payload.push : '';
 }

@@ -4,7 +4,7 @@ import { JOB, QUEUE } from '../jobs.js';
 import type { ChaosDriver, Client } from '../stores/client.js';
 
 /** What a cut operation is asked about afterwards. */
-export interface Aftermath {
+interface Aftermath {
   /** What it resolved to, or what it rejected with. */
   readonly result: { readonly value: unknown } | { readonly error: unknown };
   readonly state: FinalState;

@@ -23,7 +23,7 @@ export interface Client {
   close(): Promise<void>;
 }
 
-export interface Transactions {
+interface Transactions {
   begin(): Promise<OpenTransaction>;
 }
 

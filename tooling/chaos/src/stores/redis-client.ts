@@ -20,7 +20,7 @@ export function connectRedis(url: string, { now, callTimeout }: ClientOptions): 
 }
 
 /** A client that is never connected: the driver opens its own. */
-export function templateOf(url: string): { readonly prefix: string; readonly template: Redis } {
+function templateOf(url: string): { readonly prefix: string; readonly template: Redis } {
   const server = new URL(url);
   const prefix = server.hash.slice(1);
   server.hash = '';
