@@ -5,11 +5,17 @@ import type { Disturbance, StormInHand } from '../storm.js';
 
 const SERVERS = ['postgres', 'mariadb', 'redis'] as const;
 
+/** Again and again for a second: most connections are idle when they are cut, and hardly anybody notices. */
 export const cutConnections: Disturbance = {
   name: 'connections cut',
   appliesTo: SERVERS,
   pauseMs: 800,
-  disturb: async (storm) => relayOf(storm).cut(),
+  async disturb(storm) {
+    for (let cuts = 0; cuts < 10; cuts += 1) {
+      relayOf(storm).cut();
+      await sleep(between(storm.random, 20, 180));
+    }
+  },
 };
 
 /** Nothing arrives, and nothing says so. Half of the time what is there stays dead, and new connections go through. */

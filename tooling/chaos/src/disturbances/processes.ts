@@ -29,14 +29,17 @@ export const stopWorkers: Disturbance = {
   },
 };
 
-/** Workers come and go by tens, each with a few seconds to live. */
+/** Workers come and go by tens: in two such troubles more than a hundred, each with a second or two to live. */
 export const joinAndLeave: Disturbance = {
   name: 'workers joining and leaving',
   appliesTo: STORE_KINDS,
   pauseMs: 600,
   async disturb({ workers, random }) {
-    workers.resize(between(random, 8, 14));
-    await sleep(between(random, 800, 1_500));
-    workers.resize(2);
+    for (let waves = 0; waves < 5; waves += 1) {
+      workers.resize(between(random, 13, 16));
+      await sleep(between(random, 800, 1_500));
+      workers.resize(2);
+      await sleep(between(random, 100, 300));
+    }
   },
 };
