@@ -30,7 +30,8 @@ const RUNNERS: readonly Runner[] = [
   {
     name: 'vitest',
     folder: 'vitest',
-    command: ['../node_modules/.bin/vitest', 'run'],
+    // The default reporter names a test that passed only where it was slow.
+    command: ['../node_modules/.bin/vitest', 'run', '--reporter=verbose'],
     passed: /^ +Tests .*?(\d+) passed/m,
     failed: /^ +Tests .*?(\d+) failed/m,
     skipped: /^ +Tests .*?(\d+) skipped/m,
@@ -38,7 +39,7 @@ const RUNNERS: readonly Runner[] = [
   {
     name: 'jest',
     folder: 'jest',
-    command: ['../node_modules/.bin/jest'],
+    command: ['../node_modules/.bin/jest', '--verbose'],
     env: { NODE_OPTIONS: '--experimental-vm-modules' },
     passed: /^Tests: .*?(\d+) passed/m,
     failed: /^Tests: .*?(\d+) failed/m,
