@@ -53,6 +53,12 @@ export function checkQueues(queues: unknown): readonly string[] {
   return Array.from(queues, (queue) => checkText('queue', queue));
 }
 
+/** What `onPush` calls. Throws `invalid_option`. */
+export function checkWake(wake: unknown): void {
+  if (typeof wake === 'function') return;
+  throw new QueueError('invalid_option', `What onPush calls has to be a function; got ${kindOf(wake)}`);
+}
+
 /** A worker id, cut to 64 characters: it is for the person looking at a stuck row. Throws `invalid_text`. */
 export function checkWorker(value: unknown): string {
   if (typeof value !== 'string') return checkText('worker', value);

@@ -195,9 +195,7 @@ export class MysqlDriver
 
   async onPush(queues: readonly string[], wake: () => void): Promise<AsyncDisposable> {
     const names = kit.checkQueues(queues);
-    if (typeof wake !== 'function') {
-      throw new QueueError('invalid_option', `What onPush calls has to be a function; got ${kit.kindOf(wake)}`);
-    }
+    kit.checkWake(wake);
     this.#connection.checkOpen();
     return this.#wakeups.subscribe(names, wake);
   }

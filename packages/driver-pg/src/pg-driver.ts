@@ -1,27 +1,26 @@
-import {
-  type Claim,
-  type FailedJob,
-  type FailedSelection,
-  type Finding,
-  type InTransaction,
-  type JobState,
-  type NewJob,
-  type QueueBatches,
-  type QueueBatchLeases,
-  type QueueDiagnosis,
-  type QueueDriver,
-  QueueError,
-  type QueueInspection,
-  type QueueLeases,
-  type QueueReports,
-  type QueueSchema,
-  type QueueScratch,
-  type QueueStats,
-  type QueueTransactions,
-  type QueueWakeups,
-  type ReservedJob,
-  type Scratch,
-  type ScratchOptions,
+import type {
+  Claim,
+  FailedJob,
+  FailedSelection,
+  Finding,
+  InTransaction,
+  JobState,
+  NewJob,
+  QueueBatches,
+  QueueBatchLeases,
+  QueueDiagnosis,
+  QueueDriver,
+  QueueInspection,
+  QueueLeases,
+  QueueReports,
+  QueueSchema,
+  QueueScratch,
+  QueueStats,
+  QueueTransactions,
+  QueueWakeups,
+  ReservedJob,
+  Scratch,
+  ScratchOptions,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
 import { actOnClaim, actOnClaims, claimJobs, failClaim } from './claim.js';
@@ -205,9 +204,7 @@ export class PgDriver
 
   async onPush(queues: readonly string[], wake: () => void): Promise<AsyncDisposable> {
     const names = kit.checkQueues(queues);
-    if (typeof wake !== 'function') {
-      throw new QueueError('invalid_option', `What onPush calls has to be a function; got ${kit.kindOf(wake)}`);
-    }
+    kit.checkWake(wake);
     this.#connection.checkOpen();
     return this.#wakeups.subscribe(names, wake);
   }

@@ -1,22 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type Claim,
-  type FailedJob,
-  type Finding,
-  type JobState,
-  type NewJob,
-  type QueueBatches,
-  type QueueBatchLeases,
-  type QueueDiagnosis,
-  type QueueDriver,
-  QueueError,
-  type QueueInspection,
-  type QueueLeases,
-  type QueueScratch,
-  type QueueWakeups,
-  type ReservedJob,
-  type Scratch,
-  type ScratchOptions,
+import type {
+  Claim,
+  FailedJob,
+  Finding,
+  JobState,
+  NewJob,
+  QueueBatches,
+  QueueBatchLeases,
+  QueueDiagnosis,
+  QueueDriver,
+  QueueInspection,
+  QueueLeases,
+  QueueScratch,
+  QueueWakeups,
+  ReservedJob,
+  Scratch,
+  ScratchOptions,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
 import { claimJobs } from './claim.js';
@@ -133,9 +132,7 @@ export class RedisDriver
 
   async onPush(queues: readonly string[], wake: () => void): Promise<AsyncDisposable> {
     const names = kit.checkQueues(queues);
-    if (typeof wake !== 'function') {
-      throw new QueueError('invalid_option', `What onPush calls has to be a function; got ${kit.kindOf(wake)}`);
-    }
+    kit.checkWake(wake);
     this.#context.connection.checkOpen();
     return this.#wakeups.subscribe(names, wake);
   }

@@ -1,5 +1,5 @@
-import { QueueError, type QueueWarning } from '@q/core';
-import { kindOf } from '@q/core/driver-kit';
+import type { QueueWarning } from '@q/core';
+import { checkWake } from '@q/core/driver-kit';
 import type { Connection } from './connection.js';
 import { DatabaseWatch } from './database-watch.js';
 import type { Pushed } from './push.js';
@@ -29,9 +29,7 @@ export class Wakeups {
 
   /** Throws `invalid_option`. */
   subscribe(queues: readonly string[], wake: () => void): AsyncDisposable {
-    if (typeof wake !== 'function') {
-      throw new QueueError('invalid_option', `What onPush calls has to be a function; got ${kindOf(wake)}`);
-    }
+    checkWake(wake);
     const subscription = { queues: new Set(queues), wake };
     this.#subscriptions.add(subscription);
     if (this.#subscriptions.size === 1) this.#start();

@@ -14,6 +14,7 @@ export {
   checkText,
   checkTimeout,
   checkUnique,
+  checkWake,
   checkWorker,
   kindOf,
   TEXT_LIMITS,
@@ -29,6 +30,7 @@ export { CLAIM_ROUNDS, type ClaimedRow, checkClaim, checkClaims, reservedJob } f
 export { clockFinding } from './clock-finding.js';
 export { MAX_ERROR_BYTES, trimErrorText } from './error-text.js';
 export { type EncodedJob, encodeJob, encodeJobs } from './new-job.js';
+export { notATransaction } from './not-a-transaction.js';
 export { type DriverOptions, type SettledDriverOptions, settleOptions } from './options.js';
 export { checkForgetSelection, checkRetrySelection } from './selectors.js';
 export { parseStamp, secondsAfter, secondsAt, secondsUpTo, stamp } from './stamps.js';

@@ -1,5 +1,6 @@
+import { notATransaction } from '@q/core/driver-kit';
 import type { MysqlTransaction } from '../client.js';
-import { checkBeneath, notATransaction } from './refusals.js';
+import { checkBeneath } from './refusals.js';
 
 /** What `db.transaction` of drizzle-orm/mysql2 gives its callback, nested or not. The `db` itself is not one. */
 export interface DrizzleTransaction {

@@ -1,5 +1,6 @@
+import { notATransaction } from '@q/core/driver-kit';
 import type { MysqlTransaction } from '../client.js';
-import { checkBeneath, notATransaction } from './refusals.js';
+import { checkBeneath } from './refusals.js';
 
 /** What `knex.transaction` gives its callback, or resolves to; nested or not. The `knex` itself is not one. */
 export interface KnexTransaction {

@@ -1,5 +1,5 @@
+import { notATransaction } from '@q/core/driver-kit';
 import type { MysqlTransaction } from '../client.js';
-import { notATransaction } from './refusals.js';
 import { statementsThrough } from './statements.js';
 
 /** What `prisma.$transaction` gives its callback. The client itself can connect, and is not one. */

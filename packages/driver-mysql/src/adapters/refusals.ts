@@ -2,11 +2,6 @@ import { QueueError } from '@q/core';
 import { kindOf } from '@q/core/driver-kit';
 import type { MysqlTransaction } from '../client.js';
 
-/** The error for what is no transaction of the adapter's library: `wanted` says what is, and where one gets it. */
-export function notATransaction(adapter: string, wanted: string, value: unknown): QueueError {
-  return new QueueError('invalid_transaction', `${adapter} takes ${wanted}; got ${kindOf(value)}`);
-}
-
 /** The connection beneath a library's transaction. Throws `invalid_transaction` where the library runs on something else. */
 export function checkBeneath(adapter: string, value: unknown): MysqlTransaction {
   // The cast: any object may be asked for any property.

@@ -1,5 +1,5 @@
+import { notATransaction } from '@q/core/driver-kit';
 import type { PgTransaction } from '../client.js';
-import { notATransaction } from './refusals.js';
 import { statementClient } from './statement-client.js';
 
 /** What `db.transaction().execute` gives its callback, or `db.startTransaction()` resolves to. The `db` is not one. */

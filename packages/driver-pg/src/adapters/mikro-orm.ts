@@ -1,6 +1,6 @@
+import { notATransaction } from '@q/core/driver-kit';
 import type { PgTransaction } from '../client.js';
 import { fromKnex, type KnexTransaction } from './knex.js';
-import { notATransaction } from './refusals.js';
 
 /** An EntityManager of MikroORM 6, whose transactions are those of Knex. */
 export interface MikroOrmEntityManager {

@@ -1,5 +1,5 @@
+import { notATransaction } from '@q/core/driver-kit';
 import type { PgTransaction } from '../client.js';
-import { notATransaction } from './refusals.js';
 import { statementClient } from './statement-client.js';
 
 /** What `prisma.$transaction` gives its callback. The client itself can connect, and is not one. */

@@ -1,5 +1,6 @@
+import { notATransaction } from '@q/core/driver-kit';
 import type { PgTransaction } from '../client.js';
-import { checkBeneath, notATransaction } from './refusals.js';
+import { checkBeneath } from './refusals.js';
 
 /** The EntityManager that `dataSource.transaction` gives its callback. `dataSource.manager` has no query runner. */
 export interface TypeOrmManager {

@@ -1,5 +1,6 @@
+import { notATransaction } from '@q/core/driver-kit';
 import type { SqliteDatabase } from '../database.js';
-import { checkBeneath, notATransaction } from './refusals.js';
+import { checkBeneath } from './refusals.js';
 
 /** What `db.transaction().execute` gives its callback, or `db.startTransaction()` resolves to. The `db` is not one. */
 export interface KyselyTransaction {
