@@ -5,7 +5,12 @@ import type { ChaosDriver } from './stores/client.js';
 
 /** The driver, with every claim and every end of one written down: before the call what it is to do, after it the answer. */
 export function recording<D extends ChaosDriver>(driver: D, ledger: Ledger): D {
-  const methods = { ...reserves(driver, ledger), ...renewals(driver, ledger), ...ends(driver, ledger) };
+  const methods = {
+    ...reserves(driver, ledger),
+    ...renewals(driver, ledger),
+    ...ends(driver, ledger),
+    ...turnover(driver, ledger),
+  };
   return new Proxy(driver, {
     get(target, key) {
       if (Object.hasOwn(methods, key)) return methods[key as keyof typeof methods];
@@ -18,25 +23,26 @@ export function recording<D extends ChaosDriver>(driver: D, ledger: Ledger): D {
 }
 
 function reserves(driver: ChaosDriver, ledger: Ledger) {
-  const claimed = (jobs: readonly ReservedJob[], askedMs: number, seconds: number) => {
-    for (const { id, attempts, payload } of jobs) {
-      ledger.write({ what: 'claimed', push: pushOf(payload), id, attempts, askedMs, seconds });
-    }
-  };
   return {
     async reserve(queues: readonly string[], timeout: number, worker: string) {
       const askedMs = monotonicMs();
       const job = await driver.reserve(queues, timeout, worker);
-      claimed(job === null ? [] : [job], askedMs, timeout);
+      claimed(ledger, job === null ? [] : [job], askedMs, timeout);
       return job;
     },
     async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string) {
       const askedMs = monotonicMs();
       const jobs = await driver.reserveMany(queues, limit, timeout, worker);
-      claimed(jobs, askedMs, timeout);
+      claimed(ledger, jobs, askedMs, timeout);
       return jobs;
     },
   };
+}
+
+function claimed(ledger: Ledger, jobs: readonly ReservedJob[], askedMs: number, seconds: number): void {
+  for (const { id, attempts, payload } of jobs) {
+    ledger.write({ what: 'claimed', push: pushOf(payload), id, attempts, askedMs, seconds });
+  }
 }
 
 function renewals(driver: ChaosDriver, ledger: Ledger) {
@@ -59,13 +65,10 @@ function renewals(driver: ChaosDriver, ledger: Ledger) {
 }
 
 function ends(driver: ChaosDriver, ledger: Ledger) {
-  const closing = ({ id, attempts }: Claim, by: Closing) => ledger.write({ what: 'closing', id, attempts, by });
-  const closed = ({ id, attempts }: Claim, by: Closing, acted: boolean) =>
-    ledger.write({ what: 'closed', id, attempts, by, acted });
   const ending = async (claim: Claim, by: Closing, act: () => Promise<boolean>) => {
-    closing(claim, by);
+    closing(ledger, claim, by);
     const acted = await act();
-    closed(claim, by, acted);
+    closed(ledger, claim, by, acted);
     return acted;
   };
   return {
@@ -74,12 +77,47 @@ function ends(driver: ChaosDriver, ledger: Ledger) {
       ending(claim, 'release', () => driver.release(claim, delay, error)),
     fail: (claim: Claim, error: string) => ending(claim, 'fail', () => driver.fail(claim, error)),
     async deleteMany<C extends Claim>(claims: readonly C[]) {
-      for (const claim of claims) closing(claim, 'delete');
+      for (const claim of claims) closing(ledger, claim, 'delete');
       const lost = await driver.deleteMany(claims);
-      for (const claim of claims) closed(claim, 'delete', !lost.includes(claim));
+      for (const claim of claims) closed(ledger, claim, 'delete', !lost.includes(claim));
       return lost;
     },
   };
+}
+
+function closing(ledger: Ledger, { id, attempts }: Claim, by: Closing): void {
+  ledger.write({ what: 'closing', id, attempts, by });
+}
+
+function closed(ledger: Ledger, { id, attempts }: Claim, by: Closing, acted: boolean): void {
+  ledger.write({ what: 'closed', id, attempts, by, acted });
+}
+
+/** Of a driver that deletes and claims in one call: what it claims there would otherwise start without a claim. */
+function turnover(driver: ChaosDriver & Partial<Turnover>, ledger: Ledger) {
+  if (driver.deleteAndReserve === undefined) return {};
+  const turnOver = driver.deleteAndReserve.bind(driver);
+  return {
+    async deleteAndReserve(...[claims, queues, limit, timeout, worker]: Parameters<typeof turnOver>) {
+      for (const claim of claims) closing(ledger, claim, 'delete');
+      const askedMs = monotonicMs();
+      const answer = await turnOver(claims, queues, limit, timeout, worker);
+      for (const claim of claims) closed(ledger, claim, 'delete', !answer.lost.includes(claim));
+      claimed(ledger, answer.jobs, askedMs, timeout);
+      return answer;
+    },
+  };
+}
+
+/** The ability, as far as it is recorded. */
+interface Turnover {
+  deleteAndReserve(
+    claims: readonly Claim[],
+    queues: readonly string[],
+    limit: number,
+    timeout: number,
+    worker: string,
+  ): Promise<{ readonly lost: readonly Claim[]; readonly jobs: readonly ReservedJob[] }>;
 }
 
 function recordingWithin(jobs: InTransaction, ledger: Ledger): InTransaction {

@@ -66,8 +66,11 @@ function withPushes(client: Client, instead: (push: Push, job: NewJob) => Promis
   };
 }
 
-/** The client with some calls of its driver replaced; batches go by way of the single calls, so that they are, too. */
-function withDriver(client: Client, overrides: Partial<QueueDriver>): Client {
+/**
+ * The client with some calls of its driver replaced; batches go by way of the single calls, so that they are, too. What
+ * deletes and claims at once is hidden: the worker then calls one after the other.
+ */
+export function withDriver(client: Client, overrides: Partial<QueueDriver>): Client {
   const { driver } = client;
   const single = <K extends 'push' | 'reserve' | 'delete'>(key: K): QueueDriver[K] =>
     overrides[key] ?? (driver[key].bind(driver) as QueueDriver[K]);
@@ -85,6 +88,7 @@ function withDriver(client: Client, overrides: Partial<QueueDriver>): Client {
   };
   const sabotaged = new Proxy(driver, {
     get(target, key) {
+      if (key === 'deleteAndReserve') return undefined;
       if (Object.hasOwn(all, key)) return all[key as keyof ChaosDriver];
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === 'function' ? value.bind(target) : value;

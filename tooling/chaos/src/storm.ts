@@ -64,10 +64,11 @@ export interface StormResult {
   readonly troubles: number;
 }
 
-const LEASE = 2;
+/** Seconds. */
+export const LEASE = 2;
 const RAGE_MS = 90_000;
 const DRAIN_MS = 90_000;
-const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = 20_000;
 
 /** Runs one storm: pushers and workers in processes of their own, trouble, a drain, and the checker's verdict. */
 export async function runStorm(store: ChaosStore, plan: StormPlan): Promise<StormResult> {
@@ -168,7 +169,7 @@ async function untilAtWork({ pushers, workers }: StormInHand): Promise<void> {
 }
 
 /** Waits until nothing is left, or so long that what is left is stuck. */
-async function drain(space: Space, patienceMs: number): Promise<void> {
+export async function drain(space: Space, patienceMs: number): Promise<void> {
   const end = performance.now() + patienceMs;
   while (performance.now() < end) {
     // A server that has just been restarted breaks connections that were idle.

@@ -11,6 +11,7 @@ import { recording } from './recording.js';
 import { SABOTAGE, type Sabotage } from './sabotage.js';
 import type { Client, Place } from './stores/client.js';
 import { connect } from './stores/connect.js';
+import { noteVitals } from './vitals.js';
 
 export interface ChaosWorkerOptions {
   readonly place: Place;
@@ -22,6 +23,8 @@ export interface ChaosWorkerOptions {
   readonly clockShiftSeconds: number;
   /** A promise that its client breaks, to see that the checker notices. */
   readonly sabotage: Sabotage | null;
+  /** Where it notes how it is, once a second. */
+  readonly vitals?: string;
 }
 
 exitOnCrash();
@@ -29,6 +32,7 @@ exitOnCrash();
 const options = JSON.parse(process.argv[2] ?? '{}') as ChaosWorkerOptions;
 const { place, name, concurrency, lease, clockShiftSeconds, sabotage } = options;
 const ledger = new Ledger(options.ledger, name);
+if (options.vitals !== undefined) noteVitals(options.vitals);
 const honest = connect(place, { now: () => new Date(Date.now() + clockShiftSeconds * 1000), callTimeout: 5 });
 const client = sabotage === null ? honest : SABOTAGE[sabotage](honest);
 

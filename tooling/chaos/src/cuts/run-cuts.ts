@@ -29,15 +29,22 @@ export function operationsOf(kind: StoreKind): readonly Operation[] {
   return OPERATIONS.filter(({ needs }) => needs === 'nothing' || kind !== 'redis');
 }
 
-/** Cuts the connection at every point of one operation, each time on an empty store. */
-export async function cutEverywhere(store: ChaosStore, operation: Operation): Promise<CutResult> {
+/**
+ * Cuts the connection at every point of one operation, each time on an empty store. `sabotage` makes of a client one that
+ * breaks a promise, to see that this is noticed.
+ */
+export async function cutEverywhere(
+  store: ChaosStore,
+  operation: Operation,
+  sabotage: (client: Client) => Client = (client) => client,
+): Promise<CutResult> {
   const faults: string[] = [];
   let cuts = 0;
   let rejected = 0;
   for (let message = 1; ; message += 1) {
     const states: CutRelay['state'][] = [];
     for (const when of ['before', 'after'] as const) {
-      const { state, wrong, isRejected } = await cutOnce(store, operation, { message, when });
+      const { state, wrong, isRejected } = await cutOnce(store, operation, { message, when }, sabotage);
       states.push(state);
       if (state === 'cut') cuts += 1;
       if (isRejected) rejected += 1;
@@ -48,7 +55,7 @@ export async function cutEverywhere(store: ChaosStore, operation: Operation): Pr
   }
 }
 
-async function cutOnce(store: ChaosStore, operation: Operation, point: CutPoint) {
+async function cutOnce(store: ChaosStore, operation: Operation, point: CutPoint, sabotage: (client: Client) => Client) {
   await using space = await store.open();
   const protocol = PROTOCOLS[store.kind];
   if (protocol === null || store.server === null) throw new Error(`${store.kind} has no connections to cut`);
@@ -60,12 +67,12 @@ async function cutOnce(store: ChaosStore, operation: Operation, point: CutPoint)
     const claim = await prepare(direct, operation);
     await cut.driver.pending(QUEUE); // it is connected before messages are counted
     relay.arm(point);
-    const result = await operation.run(cut, claim).then(
+    const result = await operation.run(sabotage(cut), claim).then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
     const { state } = relay;
-    const wrong = await operation.verify({ result, state: await space.finalState(), client: direct, claim });
+    const wrong = await operation.verify({ result, state: await space.finalState(), client: sabotage(direct), claim });
     return { state, wrong, isRejected: 'error' in result };
   } finally {
     await Promise.all([direct.close(), cut.close()]);

@@ -1,0 +1,3 @@
+import { stormsAreWeathered } from './storms.js';
+
+stormsAreWeathered('sqlite');
