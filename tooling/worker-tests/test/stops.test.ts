@@ -230,6 +230,36 @@ describe('reserves that fail', () => {
     expect(events.at(-1)).toEqual({ type: 'ended', ran: 0, exitCode: 1 });
   });
 
+  it('are followed by a look as soon as a wakeup tells that the store is back, but not at once', async () => {
+    await using store = await openStore();
+    let wake = () => {};
+    const { driver, calls } = faulty(store.driver, (method, n) => (method === 'reserve' && n < 3 ? down : null));
+    const onPush = async (_: readonly string[], ring: () => void) => {
+      wake = ring;
+      return { [Symbol.asyncDispose]: async () => {} };
+    };
+    const { worker, told } = workerOn(
+      store,
+      { a: () => {} },
+      { driver: Object.assign(Object.create(driver), { onPush }), sleep: 300 },
+    );
+    const failedAt: number[] = [];
+    worker.on('reserve_failed', () => failedAt.push(store.time.monotonicMs()));
+    const run = worker.run();
+    await store.time.advance(100);
+    wake();
+    await store.time.advance(5_000);
+    expect(failedAt).toEqual([0, 1_000]); // the second wait is two seconds and more
+    await store.push('a');
+    await store.time.advance(60_000);
+    expect(calls.get('reserve')).toBe(2); // nobody told
+    wake();
+    await store.time.settle();
+    expect(told('job_done')).toHaveLength(1);
+    await worker.stop();
+    expect(await run).toBe(0);
+  });
+
   it('three times and then succeed count for nothing', async () => {
     await using store = await openStore();
     await store.push('a');

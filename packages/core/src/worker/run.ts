@@ -9,8 +9,10 @@ import { nextTurn } from './next-turn.js';
 import type { SettledOptions } from './options.js';
 import { RunClock } from './run-clock.js';
 
-// Waits between failing reserves: `sleep` x 1, 2, 4, 8, and 8 from there on.
+// Waits between failing reserves: `sleep` x 1, 2, 4, 8, and 8 from there on. A wakeup cuts them short, to no less than the
+// same steps of a second: it says that the store is back, or that others can push while this worker cannot read.
 const LONGEST_PATIENCE = 3;
+const SHORTEST_WAIT_MS = 1_000;
 
 // How long a worker that leaves in a hurry waits for the store to take its jobs back.
 const LEAVE_MS = 800;
@@ -35,6 +37,8 @@ export class Run {
   readonly #attention: Bell;
   /** Rung by a stop alone. */
   readonly #stopBell: Bell;
+  /** Rung by a wakeup, and by a stop. */
+  readonly #wakeBell: Bell;
   readonly #startedMs: number;
   #hurry: () => void = () => {};
   readonly #hurried: Promise<void>;
@@ -53,6 +57,7 @@ export class Run {
     this.#calls = new DriverCalls(options.source.driver, clock, options.driverTimeoutMs);
     this.#attention = new Bell(clock);
     this.#stopBell = new Bell(clock);
+    this.#wakeBell = new Bell(clock);
     this.#startedMs = clock.monotonicMs();
     this.#jobs = new JobsInHand({ ...options, clock }, this.#calls, emit, () => this.#attention.ring());
     this.#hurried = new Promise((resolve) => {
@@ -94,6 +99,7 @@ export class Run {
     this.#isStopAsked = true;
     this.#attention.ring();
     this.#stopBell.ring();
+    this.#wakeBell.ring();
     if (timeoutMs === 0 || this.#isOver) return;
     const dueMs = this.#clock.monotonicMs() + timeoutMs;
     if (this.#shutdown !== null && this.#shutdown.dueMs <= dueMs) return;
@@ -146,6 +152,7 @@ export class Run {
       const limit = this.#limitReached();
       if (limit !== null) return limit;
       this.#attention.hush();
+      this.#wakeBell.hush();
       const look = await this.#look(free);
       if (look === null) continue;
       if (this.#isLeaving) await this.#putBack(look.claimed.map(({ job }) => job));
@@ -207,14 +214,17 @@ export class Run {
     return (await this.#calls.pending(queues)) === 0;
   }
 
-  /** Every failure to read the queue counts, and is followed by a longer wait, which only a stop or `maxTime` cuts short. */
+  /** Every failure to read the queue counts, and is followed by a longer wait. */
   async #unreadable(error: unknown): Promise<void> {
     const { maxReserveFailures, sleepMs } = this.#options;
     this.#reserveFailures += 1;
     if (!this.#isOver) this.#emit('reserve_failed', { error, failures: this.#reserveFailures });
     if (this.#reserveFailures === maxReserveFailures || this.#isStopAsked) return;
-    const waitMs = sleepMs * 2 ** Math.min(this.#reserveFailures - 1, LONGEST_PATIENCE);
-    await this.#stopBell.wait(this.#untilMaxTime(waitMs));
+    const step = 2 ** Math.min(this.#reserveFailures - 1, LONGEST_PATIENCE);
+    const waitMs = sleepMs * step;
+    const firmMs = Math.min(waitMs, SHORTEST_WAIT_MS * step);
+    await this.#stopBell.wait(this.#untilMaxTime(firmMs));
+    if (waitMs > firmMs) await this.#wakeBell.wait(this.#untilMaxTime(waitMs - firmMs));
   }
 
   /** Jobs that came too late, or beyond what was asked for: nobody runs them, so they go back, or their claims expire. */
@@ -230,7 +240,11 @@ export class Run {
     const { source, queues } = this.#options;
     const { driver } = source;
     if (!hasWakeups(driver)) return async () => {};
-    const subscribed = (async () => driver.onPush(queues, () => this.#attention.ring()))();
+    const wake = () => {
+      this.#attention.ring();
+      this.#wakeBell.ring();
+    };
+    const subscribed = (async () => driver.onPush(queues, wake))();
     // What was pushed before the subscription stood has woken nobody: one look makes up for it.
     const look = () => this.#attention.ring();
     subscribed.then(look, (error: unknown) => {
