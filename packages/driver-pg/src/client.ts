@@ -6,7 +6,8 @@ import { kindOf } from '@q/core/driver-kit';
  * client, or of its types, passes its own.
  */
 export interface PgPool {
-  connect(): Promise<PgPoolClient>;
+  /** A pool of another make may ignore the callback and resolve to the client. */
+  connect(callback: (error: Error | null | undefined, client: PgPoolClient | undefined) => void): unknown;
   readonly totalCount: number;
   readonly idleCount: number;
   /** How the pool opens its clients. */

@@ -147,16 +147,33 @@ export class Connection {
 
   async #checkOut(deadline: Deadline): Promise<PgPoolClient> {
     let isLate = false;
-    const connecting = (async () => this.#pool.connect())().then((client) => {
-      // In the pool's hands an error of the connection goes to the pool, in ours to us, and without a listener it would
-      // end the process. The call under way rejects with it.
-      client.on('error', ignore);
+    const connecting = this.#takeFromPool().then((client) => {
       if (isLate) this.#giveBack(client);
       return client;
     });
     return deadline.wait(connecting, () => {
       isLate = true;
       return this.#noConnection();
+    });
+  }
+
+  #takeFromPool(): Promise<PgPoolClient> {
+    return new Promise((resolve, reject) => {
+      let isTaken = false;
+      const take = (client: PgPoolClient) => {
+        // In the pool's hands an error of the connection goes to the pool, in ours to us, and without a listener it would
+        // end the process. The call under way rejects with it.
+        if (!isTaken) client.on('error', ignore);
+        isTaken = true;
+        resolve(client);
+      };
+      // A callback is called as the pool lets go. A promise would tell some microtasks later, and an error that came
+      // together with the server's welcome is emitted in between.
+      const answer = this.#pool.connect((error, client) => {
+        if (client === undefined) reject(error);
+        else take(client);
+      });
+      if (isPromised(answer)) answer.then(take, reject);
     });
   }
 
@@ -242,6 +259,11 @@ export class Connection {
 }
 
 function ignore(): void {}
+
+function isPromised(answer: unknown): answer is PromiseLike<PgPoolClient> {
+  // The cast: any object may be asked for any property.
+  return typeof answer === 'object' && answer !== null && typeof (answer as { then?: unknown }).then === 'function';
+}
 
 /** What our own code threw, while the connection did nothing wrong. A call that timed out is another matter. */
 function isOfOurs(error: unknown): boolean {

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { isQueueError } from '@q/core';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PgDriver } from '../src/index.js';
 import { FakePool, serverError } from './fake-pool.js';
 import { aJob, aPool, count, open, useDatabase } from './fixtures.js';
@@ -17,7 +19,47 @@ async function refusalOf(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
+/** A way to the server on which its welcome and its farewell come in one piece. */
+async function hastyRelay(url: string): Promise<string> {
+  const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
+  const farewell = Buffer.concat([Buffer.from('E'), Buffer.alloc(4), fields]);
+  farewell.writeInt32BE(fields.length + 4, 1);
+  const { hostname, port } = new URL(url);
+  const relay = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    near.on('error', () => {}).on('close', () => far.destroy());
+    far.on('error', () => {});
+    near.on('data', (data) => far.write(data));
+    far.on('data', (data) => {
+      const isWelcome = data.at(-6) === 'Z'.charCodeAt(0);
+      if (!isWelcome) near.write(data);
+      else near.end(Buffer.concat([data, farewell]));
+    });
+  });
+  relay.listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  onTestFinished(() => void relay.close());
+  const way = new URL(url);
+  way.host = `127.0.0.1:${(relay.address() as AddressInfo).port}`; // the cast: it listens on a port
+  return way.href;
+}
+
 describe('a connection of the pool', () => {
+  it('that the server ends right behind its welcome costs the call, and not the process', async () => {
+    const uncaught: unknown[] = [];
+    const note = (error: unknown) => uncaught.push(error);
+    const others = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException').on('uncaughtException', note);
+    onTestFinished(() => {
+      process.removeListener('uncaughtException', note);
+      for (const other of others) process.on('uncaughtException', other);
+    });
+    const pool = aPool({ connectionString: await hastyRelay(database.url()), max: 1 });
+    const driver = new PgDriver(pool, { ...quiet, callTimeout: 5 });
+    for (let round = 0; round < 5; round += 1) await expect(driver.pending()).rejects.toThrow();
+    expect(uncaught).toStrictEqual([]);
+  });
+
   it.each(['BEGIN', 'ROLLBACK', 'COMMIT'])(
     'on which %s failed is destroyed, fifty times out of fifty',
     async (failing) => {
