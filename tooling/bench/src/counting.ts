@@ -1,15 +1,18 @@
 /** Which jobs had their effect, and how often: a run that loses or doubles one has failed, however fast it was. */
 export class Counting {
   readonly complete: Promise<void>;
-  firstMs = 0;
-  lastMs = 0;
   readonly #times: Uint8Array;
+  readonly #batch: number;
+  #startMs = Number.NaN;
+  #lastMs = Number.NaN;
   #strangers = 0;
   #distinct = 0;
   #completed: () => void = () => {};
 
-  constructor(jobs: number) {
+  /** `batch`: how many jobs may be in hand before the clock starts. The rate leaves out as many. */
+  constructor(jobs: number, batch = 1) {
     this.#times = new Uint8Array(jobs);
+    this.#batch = batch;
     this.complete = new Promise((resolve) => {
       this.#completed = resolve;
     });
@@ -20,6 +23,12 @@ export class Counting {
     return this.#distinct;
   }
 
+  /** Jobs per second, from the last effect of the first batch to the last of all. NaN without a second batch. */
+  get rate(): number {
+    const jobs = this.#times.length - this.#batch;
+    return jobs > 0 ? (jobs * 1000) / (this.#lastMs - this.#startMs) : Number.NaN;
+  }
+
   effect(job: number): void {
     const times = this.#times[job];
     if (times === undefined) {
@@ -28,9 +37,10 @@ export class Counting {
     }
     this.#times[job] = Math.min(times + 1, 255);
     if (times > 0) return;
-    if (this.#distinct === 0) this.firstMs = performance.now();
-    if (++this.#distinct < this.#times.length) return;
-    this.lastMs = performance.now();
+    this.#distinct++;
+    if (this.#distinct === this.#batch) this.#startMs = performance.now();
+    if (this.#distinct < this.#times.length) return;
+    this.#lastMs = performance.now();
     this.#completed();
   }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { PEER_VERSIONS } from './peer-versions.js';
 
 export interface Environment {
   readonly date: string;
@@ -24,7 +25,7 @@ export function environment(): Environment {
     memoryGigabytes: Math.round(totalmem() / 1e9),
     system: `${platform()} ${release()} ${arch()}`,
     node: process.version,
-    packages: Object.fromEntries(CLIENTS.map((name) => [name, versionOf(name)])),
+    packages: { ...Object.fromEntries(CLIENTS.map((name) => [name, versionOf(name)])), ...PEER_VERSIONS },
   };
 }
 
@@ -39,7 +40,7 @@ function commit(): string {
 }
 
 /** From the folder it is installed in: not every package exports its manifest. */
-function versionOf(name: string): string {
+export function versionOf(name: string): string {
   for (const folder of createRequire(import.meta.url).resolve.paths(name) ?? []) {
     try {
       return JSON.parse(readFileSync(join(folder, name, 'package.json'), 'utf8')).version;

@@ -15,13 +15,15 @@ export interface Measurement {
 
 export interface Run {
   readonly environment: Environment;
+  /** The signal that ended it before all was measured. */
+  readonly stopped: string | null;
   readonly servers: Readonly<Record<string, string>>;
   readonly measurements: readonly Measurement[];
   /** Why, by store and subject. */
   readonly notRun: readonly string[];
 }
 
-export function report({ environment, servers, measurements, notRun }: Run): string {
+export function report({ environment, stopped, servers, measurements, notRun }: Run): string {
   const { date, commit, cpu, memoryGigabytes, system, node, packages } = environment;
   const versions = Object.entries(packages).map(([name, version]) => `${name} ${version}`);
   const head = [
@@ -29,6 +31,7 @@ export function report({ environment, servers, measurements, notRun }: Run): str
     `${cpu}, ${memoryGigabytes} GB, ${system}; client, worker and server share it`,
     `Node ${node}; ${versions.join(', ')}`,
     ...Object.values(servers),
+    ...(stopped === null ? [] : [`stopped by ${stopped}: the rest was not measured`]),
   ];
   const tables = grouped(measurements, ({ store, scenario }) => `${store}: ${TITLES[scenario]}`).map(([title, group]) =>
     [`${title} (${group[0]?.jobs} jobs)`, ...table(group)].join('\n'),

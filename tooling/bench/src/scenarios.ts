@@ -13,8 +13,8 @@ export const TITLES: Readonly<Record<Scenario, string>> = {
   push: 'push 1 by 1, jobs/s',
   push20: 'push, 20 in flight, jobs/s',
   bulk: 'bulk push, jobs/s',
-  drain: 'drain, best configuration, first to last effect, jobs/s',
-  drain1: 'drain, concurrency 1, first to last effect, jobs/s',
+  drain: 'drain, best configuration, first batch to last effect, jobs/s',
+  drain1: 'drain, concurrency 1, first batch to last effect, jobs/s',
   pickup: 'pickup by an idle worker in another process, p50 ms',
 };
 
@@ -57,14 +57,16 @@ async function push(scenario: 'push' | 'push20' | 'bulk', subject: Subject, jobs
 }
 
 async function drain(subject: Subject, jobs: number, concurrency: WorkOptions['concurrency']): Promise<Result> {
-  const counting = new Counting(jobs);
+  const batch = concurrency === 'best' ? subject.batch : 1;
+  if (jobs <= batch) throw new Error(`${jobs} jobs are all in the first batch of ${batch}`);
+  const counting = new Counting(jobs, batch);
   await subject.work({ concurrency, effect: (job) => counting.effect(job), until: finished(counting) });
   // From the start of the process, and until the worker had recorded what it ran.
   const totalSeconds = performance.now() / 1000;
   const fault = counting.fault(await subject.count());
   if (fault !== null) throw new Error(`of ${jobs} jobs: ${fault}`);
   return {
-    value: (jobs * 1000) / (counting.lastMs - counting.firstMs),
+    value: counting.rate,
     also: { 'with start and stop, jobs/s': jobs / totalSeconds },
   };
 }
@@ -97,7 +99,7 @@ async function pickup(subject: Subject, jobs: number, argument: string): Promise
   const exited = once(worker, 'exit');
   for (let job = 0; job < jobs; job++) {
     // Long enough that the worker waits again; of no even length, so that it meets every phase of a poll.
-    await sleep(job === 0 ? 1000 : 20 + Math.random() * 20);
+    await sleep(job === 0 ? 500 : 20 + Math.random() * 20);
     const answered = new Promise<void>((resolve) => {
       heard = resolve;
     });

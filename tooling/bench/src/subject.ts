@@ -3,6 +3,8 @@ export type StoreKind = (typeof STORES)[number];
 
 /** What is measured: q, or a bare client on q's own tables. A job is a number, from 0 up. */
 export interface Subject {
+  /** How many jobs it may take in hand at once, in its best configuration. */
+  readonly batch: number;
   /** Makes what the store has to hold first. Not measured. */
   install(): Promise<void>;
   /** Resolves when the job is stored. */

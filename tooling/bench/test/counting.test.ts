@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Counting } from '../src/counting.js';
 
@@ -26,4 +27,24 @@ test('It is complete with the last of the different jobs, not with as many effec
   counting.effect(1);
   await then;
   expect(complete).toBe(true);
+});
+
+test('The rate leaves out the first batch, and the time until it was done', async () => {
+  const counting = new Counting(8, 4);
+  for (const job of [0, 1, 2]) counting.effect(job);
+  await sleep(100);
+  const earliest = performance.now();
+  counting.effect(3);
+  await sleep(100);
+  for (const job of [4, 5, 6, 7]) counting.effect(job);
+  const longest = performance.now() - earliest;
+  expect(counting.rate).toBeGreaterThanOrEqual(4000 / longest);
+  // Four in at least a tenth of a second; a timer may be a millisecond early.
+  expect(counting.rate).toBeLessThan(41);
+});
+
+test('Of one batch alone there is no rate', () => {
+  const counting = new Counting(2, 2);
+  for (const job of [0, 1]) counting.effect(job);
+  expect(counting.rate).toBeNaN();
 });

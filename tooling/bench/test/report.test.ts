@@ -22,7 +22,7 @@ const rate = (value: number): Outcome => ({ value, also: {} });
 
 function lines(...measurements: Measurement[]): string[] {
   const notRun = ['a peer (postgres): why'];
-  return report({ environment, servers: { postgres: 'a server' }, measurements, notRun }).split('\n');
+  return report({ environment, stopped: null, servers: { postgres: 'a server' }, measurements, notRun }).split('\n');
 }
 
 test('Quantiles lie between the values, and the spread is of the median', () => {

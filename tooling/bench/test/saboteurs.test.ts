@@ -6,6 +6,7 @@ import type { Subject } from '../src/subject.js';
 function subject(times: (job: number) => number): Subject {
   const jobs: number[] = [];
   return {
+    batch: 1,
     install: async () => {},
     push: async (job) => void jobs.push(...Array(times(job)).fill(job)),
     pushMany: async (pushed) => void jobs.push(...pushed),

@@ -1,11 +1,5 @@
 /** The bare clients, on q's own tables and without any of q's guarantees: what no queue on this store can pass. */
-import { MysqlDriver } from '@q/driver-mysql';
-import { PgDriver } from '@q/driver-pg';
-import { SqliteDriver } from '@q/driver-sqlite';
-import Database from 'better-sqlite3';
-import { Redis } from 'ioredis';
-import mysql from 'mysql2/promise';
-import pg from 'pg';
+import type Sqlite from 'better-sqlite3';
 import { NAME, type StoreKind, type Subject, type WorkOptions } from '../subject.js';
 
 /** `batch`: jobs a claim where `concurrency` is `best`. `named`: whether statements are prepared by name, on Postgres. */
@@ -16,7 +10,7 @@ export interface LimitOptions {
 
 type Claimed = readonly { readonly id: string | number; readonly payload: string }[];
 
-export function limitSubject(store: StoreKind, url: string, options: LimitOptions): Subject {
+export function limitSubject(store: StoreKind, url: string, options: LimitOptions): Promise<Subject> {
   return OPEN[store](url, options);
 }
 
@@ -43,7 +37,7 @@ async function loop(
   await end;
 }
 
-const OPEN: Readonly<Record<StoreKind, (url: string, options: LimitOptions) => Subject>> = {
+const OPEN: Readonly<Record<StoreKind, (url: string, options: LimitOptions) => Promise<Subject>>> = {
   postgres: postgresLimit,
   redis: redisLimit,
   sqlite: sqliteLimit,
@@ -56,7 +50,8 @@ const MARIADB_COLUMNS = '(queue, name, payload, available_at, created_at, last_e
 const COUNT = 'SELECT count(*) AS jobs FROM queue_jobs';
 const DUE = "queue = 'default' AND priority = 0";
 
-function postgresLimit(url: string, { batch, named }: LimitOptions): Subject {
+async function postgresLimit(url: string, { batch, named }: LimitOptions): Promise<Subject> {
+  const { default: pg } = await import('pg');
   const pool = new pg.Pool({ connectionString: url, max: 10 });
   const query = (name: string, text: string, values: unknown[]) =>
     pool.query({ ...(named ? { name } : {}), text, values });
@@ -70,7 +65,11 @@ function postgresLimit(url: string, { batch, named }: LimitOptions): Subject {
       ORDER BY available_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
     RETURNING id::text AS id, payload`;
   return {
-    install: () => new PgDriver(pool, { listen: false }).createTables(),
+    batch,
+    async install() {
+      const { PgDriver } = await import('@q/driver-pg');
+      await new PgDriver(pool, { listen: false }).createTables();
+    },
     push: async (job) => void (await query('push', insert, [payloadOf(job)])),
     pushMany: async (jobs) => void (await query('push-many', insertMany, [jobs.map(payloadOf)])),
     count: async () => Number((await pool.query(COUNT)).rows[0].jobs),
@@ -83,10 +82,12 @@ function postgresLimit(url: string, { batch, named }: LimitOptions): Subject {
   };
 }
 
-function redisLimit(url: string, { batch }: LimitOptions): Subject {
+async function redisLimit(url: string, { batch }: LimitOptions): Promise<Subject> {
+  const { Redis } = await import('ioredis');
   const redis = new Redis(url);
   const fields = (job: number) => ['name', NAME, 'payload', payloadOf(job)];
   return {
+    batch,
     install: async () => void (await redis.xgroup('CREATE', 'limit', 'workers', '0', 'MKSTREAM')),
     push: async (job) => void (await redis.xadd('limit', '*', ...fields(job))),
     async pushMany(jobs) {
@@ -113,10 +114,11 @@ function redisLimit(url: string, { batch }: LimitOptions): Subject {
   };
 }
 
-function sqliteLimit(file: string, { batch }: LimitOptions): Subject {
+async function sqliteLimit(file: string, { batch }: LimitOptions): Promise<Subject> {
+  const { default: Database } = await import('better-sqlite3');
   const db = new Database(file);
   db.pragma('journal_mode = WAL');
-  const prepared = new Map<string, Database.Statement>();
+  const prepared = new Map<string, Sqlite.Statement>();
   // Prepared once each, at its first use: the tables have to be there.
   const statement = (text: string) => {
     const known = prepared.get(text) ?? db.prepare(text);
@@ -131,7 +133,9 @@ function sqliteLimit(file: string, { batch }: LimitOptions): Subject {
       ORDER BY available_at, id LIMIT ?) RETURNING id, payload`;
   const remove = 'DELETE FROM queue_jobs WHERE id IN (SELECT value FROM json_each(?))';
   return {
+    batch,
     async install() {
+      const { SqliteDriver } = await import('@q/driver-sqlite');
       await using driver = new SqliteDriver(db);
       await driver.createTables();
     },
@@ -150,12 +154,15 @@ function sqliteLimit(file: string, { batch }: LimitOptions): Subject {
   };
 }
 
-function mariadbLimit(url: string, { batch }: LimitOptions): Subject {
+async function mariadbLimit(url: string, { batch }: LimitOptions): Promise<Subject> {
+  const { default: mysql } = await import('mysql2/promise');
   const pool = mysql.createPool({ uri: url, connectionLimit: 10 });
   const insert = `INSERT INTO queue_jobs ${MARIADB_COLUMNS} VALUES ('default', '${NAME}', ?, UTC_TIMESTAMP(), UTC_TIMESTAMP(), '')`;
   const row = `('default', '${NAME}', ?, UTC_TIMESTAMP(), UTC_TIMESTAMP(), '')`;
   return {
+    batch,
     async install() {
+      const { MysqlDriver } = await import('@q/driver-mysql');
       const driver = new MysqlDriver(pool);
       await driver.createTables();
       await driver.close();

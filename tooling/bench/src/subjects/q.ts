@@ -1,23 +1,16 @@
 /** q through its public API with its documented options, all guarantees on. */
 import { defineHandlers, handler, Queue, Worker } from '@q/core';
-import { MysqlDriver } from '@q/driver-mysql';
-import { PgDriver } from '@q/driver-pg';
-import { RedisDriver } from '@q/driver-redis';
-import { SqliteDriver } from '@q/driver-sqlite';
-import Database from 'better-sqlite3';
-import { Redis } from 'ioredis';
-import mysql from 'mysql2/promise';
-import pg from 'pg';
 import { NAME, type StoreKind, type Subject } from '../subject.js';
 
 const BEST_CONCURRENCY = 500;
 
-export function qSubject(store: StoreKind, url: string): Subject {
-  const { driver, install, count, close } = OPEN[store](url);
+export async function qSubject(store: StoreKind, url: string): Promise<Subject> {
+  const { driver, install, count, close } = await OPEN[store](url);
   let effect: (job: number) => void = () => {};
   const handlers = defineHandlers({ [NAME]: handler(async ({ job }: { job: number }) => effect(job)) });
   const queue = new Queue({ driver, handlers });
   return {
+    batch: BEST_CONCURRENCY,
     install,
     count,
     async push(job) {
@@ -40,8 +33,11 @@ export function qSubject(store: StoreKind, url: string): Subject {
 
 const COUNT = 'SELECT count(*) AS jobs FROM queue_jobs';
 
+// Each loads only its own client: a measurement is of a process that has no other.
 const OPEN = {
-  postgres(url: string) {
+  async postgres(url: string) {
+    const { default: pg } = await import('pg');
+    const { PgDriver } = await import('@q/driver-pg');
     const pool = new pg.Pool({ connectionString: url, max: 10 });
     const driver = new PgDriver(pool);
     return {
@@ -54,7 +50,9 @@ const OPEN = {
       },
     };
   },
-  redis(url: string) {
+  async redis(url: string) {
+    const { Redis } = await import('ioredis');
+    const { RedisDriver } = await import('@q/driver-redis');
     const redis = new Redis(url);
     const driver = new RedisDriver(redis);
     return {
@@ -67,7 +65,9 @@ const OPEN = {
       },
     };
   },
-  sqlite(file: string) {
+  async sqlite(file: string) {
+    const { default: Database } = await import('better-sqlite3');
+    const { SqliteDriver } = await import('@q/driver-sqlite');
     const db = new Database(file);
     db.pragma('journal_mode = WAL');
     const driver = new SqliteDriver(db);
@@ -81,7 +81,9 @@ const OPEN = {
       },
     };
   },
-  mariadb(url: string) {
+  async mariadb(url: string) {
+    const { default: mysql } = await import('mysql2/promise');
+    const { MysqlDriver } = await import('@q/driver-mysql');
     const pool = mysql.createPool({ uri: url, connectionLimit: 10 });
     const driver = new MysqlDriver(pool);
     return {
