@@ -23,7 +23,7 @@ const HELP = `npm run bench -- [options]
 
 /** Few enough that a round takes seconds. */
 const JOBS: Readonly<Record<'quick' | 'full', Readonly<Record<Scenario, number>>>> = {
-  quick: { push: 300, push20: 1000, bulk: 5000, drain: 10_000, drain1: 200, pickup: 15 },
+  quick: { push: 200, push20: 600, bulk: 5000, drain: 8000, drain1: 150, pickup: 10 },
   full: { push: 3000, push20: 10_000, bulk: 100_000, drain: 100_000, drain1: 3000, pickup: 200 },
 };
 
