@@ -12,6 +12,7 @@ import type {
   QueueScratch,
   QueueSyncPush,
   QueueTransactions,
+  QueueTurnover,
   QueueWakeups,
 } from '@q/core';
 import type { Clock } from './clock.js';
@@ -44,6 +45,7 @@ interface AbilityTypes {
   batches: QueueBatches;
   leases: QueueLeases;
   batchLeases: QueueBatchLeases;
+  turnover: QueueTurnover;
   wakeups: QueueWakeups;
   syncPush: QueueSyncPush;
   schema: QueueSchema;

@@ -65,6 +65,9 @@ export const RULES = {
   'reserve-many': 'reserveMany: as limit reserves would, never more than limit.',
   'reclaimed-alone': 'A job taken over from an expired claim comes alone: the batch ends before it, or is it.',
   'delete-many': 'deleteMany deletes all whose claims still hold and resolves to the ones lost.',
+  turnover:
+    'deleteAndReserve: as deleteMany, and then reserveMany; what the call deletes it never hands out, though its claim ' +
+    'may have expired.',
   extend: 'extend: a live claim of ours now ends timeout seconds from now.',
   'extend-many': 'extendMany extends all whose claims still hold and resolves to the ones lost.',
   within: 'What is done within a transaction happens if, and only if, that commits.',

@@ -14,6 +14,7 @@ const HEAVY: readonly string[] = [
   'push-many/any-size',
   'push-many/large-is-all-or-nothing',
   'delete-many/any-size',
+  'turnover/any-size',
   'transactions/push-many-rolls-back',
 ];
 

@@ -19,10 +19,12 @@ import {
   type QueueStats,
   type QueueSyncPush,
   type QueueTransactions,
+  type QueueTurnover,
   type QueueWakeups,
   type ReservedJob,
   type Scratch,
   type ScratchOptions,
+  type Turnover,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
 import { ReferenceOperations } from './reference-operations.js';
@@ -34,6 +36,7 @@ type Contract = QueueDriver &
   QueueBatches &
   QueueLeases &
   QueueBatchLeases &
+  QueueTurnover &
   QueueWakeups &
   QueueSyncPush &
   QueueSchema &
@@ -106,6 +109,21 @@ export class ReferenceDriver extends ReferenceOperations implements Contract {
 
   async extendMany<C extends Claim>(claims: readonly C[], timeout: number): Promise<C[]> {
     return this.extendAll(kit.checkClaims(claims), kit.checkTimeout(timeout));
+  }
+
+  async deleteAndReserve<C extends Claim>(
+    claims: readonly C[],
+    queues: readonly string[],
+    limit: number,
+    timeout: number,
+    worker: string,
+  ): Promise<Turnover<C>> {
+    return this.turnOver(kit.checkClaims(claims), {
+      queues: kit.checkQueues(queues),
+      limit: kit.checkLimit(limit),
+      timeout: kit.checkTimeout(timeout),
+      worker: kit.checkWorker(worker),
+    });
   }
 
   within(tx: MemoryTransaction): InTransaction {

@@ -1,4 +1,4 @@
-import type { Claim, FailedJob, FailedSelection, JobState, QueueStats, ReservedJob } from '@q/core';
+import type { Claim, FailedJob, FailedSelection, JobState, QueueStats, ReservedJob, Turnover } from '@q/core';
 import type { EncodedJob } from '@q/core/driver-kit';
 import { type ClaimRequest, ReferenceMechanics } from './reference-mechanics.js';
 import type { MemoryTransaction, Row } from './reference-store.js';
@@ -69,6 +69,11 @@ export class ReferenceOperations extends ReferenceMechanics {
 
   protected async extendAll<C extends Claim>(claims: readonly C[], timeout: number): Promise<C[]> {
     return this.actOnAll(claims, (row) => this.extended(row, timeout));
+  }
+
+  protected async turnOver<C extends Claim>(claims: readonly C[], request: ClaimRequest): Promise<Turnover<C>> {
+    const lost = await this.actOnAll(claims, (row) => this.store.jobs.delete(row.id));
+    return { lost, jobs: await this.claimSome(request) };
   }
 
   protected async count(queue: string | null): Promise<number> {

@@ -1,6 +1,8 @@
+import type { Claim } from '@q/core';
 import type { EncodedJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from './reference-driver.js';
 import type { DriverClass } from './reference-harness.js';
+import type { ClaimRequest } from './reference-mechanics.js';
 import type { Row } from './reference-store.js';
 
 /** A bug that the model has to find by itself. */
@@ -42,6 +44,31 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
         row.priority = this.#priorities.get(job.payloadJson) ?? row.priority;
         this.#priorities.set(job.payloadJson, row.priority);
         return row;
+      }
+    },
+  },
+  {
+    what: 'claims before it deletes when it turns over',
+    found: 'in sequences',
+    Driver: class extends ReferenceDriver {
+      protected override async turnOver<C extends Claim>(claims: readonly C[], request: ClaimRequest) {
+        const jobs = await this.claimSome(request);
+        return { lost: await this.deleteAll(claims), jobs };
+      }
+    },
+  },
+  {
+    what: 'looks at the claims of a turnover first and deletes a round trip later',
+    found: 'in schedules',
+    Driver: class extends ReferenceDriver {
+      protected override async turnOver<C extends Claim>(claims: readonly C[], request: ClaimRequest) {
+        const rows = claims.map((claim) => ({ claim, row: this.store.jobs.get(claim.id) }));
+        const held = rows.filter(({ claim, row }) => row !== undefined && this.isClaimOf(claim, row));
+        await this.roundTrip();
+        await this.roundTrip();
+        const deleted = new Set(held.map(({ claim }) => claim).filter(({ id }) => this.store.jobs.delete(id)));
+        const { jobs } = await super.turnOver([], request);
+        return { lost: claims.filter((claim) => !deleted.has(claim)), jobs };
       }
     },
   },

@@ -30,6 +30,7 @@ import { syncPush } from './sync-push.js';
 import { times } from './times.js';
 import { transactionRaces } from './transaction-races.js';
 import { transactions } from './transactions.js';
+import { turnover } from './turnover.js';
 import { undecodable } from './undecodable.js';
 import { unique } from './unique.js';
 import { wakeups } from './wakeups.js';
@@ -62,6 +63,7 @@ export const CASES: readonly ConformanceCase[] = [
   ...pushMany,
   ...reserveMany,
   ...deleteMany,
+  ...turnover,
   ...leases,
   ...transactions,
   ...transactionRaces,

@@ -14,6 +14,7 @@ import {
   aTimeout,
   type ClaimChoice,
   chosenClaim,
+  chosenClaims,
   type StepKind,
 } from './step.js';
 import type { World } from './world.js';
@@ -111,7 +112,7 @@ function aBatchAct<A extends object>({ name, choices, driver, model, ...kind }: 
     ...kind,
     choices: fc.record({ client: aClient, which: fc.array(aClaimChoice, { maxLength: 4 }), chosen: choices }),
     run: async (world, { client, which, chosen }) => {
-      const claims = [...new Set(which.flatMap((one) => chosenClaim(one, world.claims, world.heldClaims()) ?? []))];
+      const claims = chosenClaims(which, world.claims, world.heldClaims());
       const call = `${client}.${name}([${claims.map(claimTold).join(', ')}]${chosenTold(chosen)})`;
       const lost = await world.call(call, () => driver(world.client<Acting>(client), claims, chosen));
       const expected = claims.filter((claim) => !model(world.model, claim, chosen));

@@ -1,10 +1,10 @@
 import type { ReservedJob } from '@q/core';
 import fc from 'fast-check';
 import { same } from './compare.js';
-import { told } from './in-short.js';
+import { claimTold, told } from './in-short.js';
 import { isDecodable } from './model.js';
 import type { Taken } from './model-types.js';
-import { aClient, aKind, aTimeout, type StepKind, someQueues } from './step.js';
+import { aClaimChoice, aClient, aKind, aTimeout, chosenClaims, type StepKind, someQueues } from './step.js';
 import type { Client, World } from './world.js';
 
 interface Reserving {
@@ -35,6 +35,32 @@ export const claimSteps: readonly StepKind[] = [
       const call = `${client}.reserveMany(${told(queues)}, ${limit}, ${timeout})`;
       const driver = world.client<'batches'>(client);
       const jobs = await world.call(call, () => driver.reserveMany(queues, limit, timeout, client));
+      const request = { queues, timeout, worker: client, mayTakeOver: true };
+      given(world, world.model.reserveMany(limit, request, payloadsOf(jobs)), jobs);
+      await world.compareStored();
+    },
+  }),
+  aKind({
+    needs: ['turnover'],
+    weight: 4,
+    choices: fc.record({
+      client: aClient,
+      which: fc.array(aClaimChoice, { maxLength: 4 }),
+      queues: someQueues,
+      timeout: fc.constantFrom(10, 2),
+      limit: fc.integer({ min: 0, max: 4 }),
+    }),
+    run: async (world, { which, limit, ...reserving }) => {
+      if (hasManyBroken(world, reserving.queues)) return reserve(world, reserving);
+      const { client, queues, timeout } = reserving;
+      const claims = chosenClaims(which, world.claims, world.heldClaims());
+      const call = `${client}.deleteAndReserve([${claims.map(claimTold).join(', ')}], ${told(queues)}, ${limit}, ${timeout})`;
+      const driver = world.client<'turnover'>(client);
+      const { lost, jobs } = await world.call(call, () =>
+        driver.deleteAndReserve(claims, queues, limit, timeout, client),
+      );
+      const expected = claims.filter((claim) => !world.model.delete(claim));
+      same('the claims lost', lost.map(claimTold), expected.map(claimTold));
       const request = { queues, timeout, worker: client, mayTakeOver: true };
       given(world, world.model.reserveMany(limit, request, payloadsOf(jobs)), jobs);
       await world.compareStored();

@@ -6,10 +6,10 @@ import { same } from './compare.js';
 import { claimTold, told } from './in-short.js';
 import type { Acted, Playing } from './playing.js';
 import { aNewJob } from './push-steps.js';
-import { aClaimChoice, aClient, chosenClaim, someQueues } from './step.js';
+import { aClaimChoice, aClient, chosenClaim, chosenClaims, someQueues } from './step.js';
 import type { Client } from './world.js';
 
-type Everything = DriverWith<'reports' | 'batches' | 'leases' | 'batchLeases'>;
+type Everything = DriverWith<'reports' | 'batches' | 'leases' | 'batchLeases' | 'turnover'>;
 
 /** A call that is begun beside others, some turns of the event loop after them. */
 export interface Call {
@@ -73,9 +73,28 @@ export const CALL_KINDS: readonly CallKind[] = [
     run: async (playing, { client, driver }, { queues, limit, timeout }) => {
       const call = `${client}.reserveMany(${told(queues)}, ${limit}, ${timeout})`;
       const jobs = await playing.call(call, () => driver.reserveMany(queues, limit, timeout, client));
-      same('whether the batch is within its limit', jobs.length <= limit, true);
-      same('whether a job that was taken over is alone', jobs.length > 1 && jobs.some(isReclaimed), false);
-      for (const job of jobs) playing.played.given.push({ job, timeout });
+      batchGiven(playing, jobs, { limit, timeout });
+    },
+  }),
+  aCallKind({
+    needs: ['turnover'],
+    weight: 3,
+    choices: fc.record({
+      which: fc.array(aClaimChoice, { maxLength: 3 }),
+      queues: someQueues,
+      limit: fc.integer({ min: 1, max: 4 }),
+      timeout: aBatchTimeout,
+    }),
+    run: async (playing, { client, driver }, { which, queues, limit, timeout }) => {
+      const claims = chosenClaims(which, playing.claims, playing.held);
+      const call = `${client}.deleteAndReserve([${claims.map(claimTold).join(', ')}], ${told(queues)}, ${limit}, ${timeout})`;
+      const { lost, jobs } = await playing.call(call, () =>
+        driver.deleteAndReserve(claims, queues, limit, timeout, client),
+      );
+      for (const claim of claims) {
+        playing.played.acts.push({ method: 'delete', claim, seconds: 0, acted: !lost.includes(claim) });
+      }
+      batchGiven(playing, jobs, { limit, timeout });
     },
   }),
   anActKind(4, { method: 'delete', seconds: fc.constant(0), act: (driver, claim) => driver.delete(claim) }),
@@ -159,7 +178,7 @@ function aBatchKind({ method, seconds, act }: Acting<BatchAct>): CallKind {
     weight: 2,
     choices: fc.record({ which: fc.array(aClaimChoice, { minLength: 1, maxLength: 3 }), seconds }),
     run: async (playing, { client, driver }, chosen) => {
-      const claims = [...new Set(chosen.which.flatMap((one) => chosenClaim(one, playing.claims, playing.held) ?? []))];
+      const claims = chosenClaims(chosen.which, playing.claims, playing.held);
       const call = `${client}.${method}Many([${claims.map(claimTold).join(', ')}], ${chosen.seconds})`;
       const lost = await playing.call(call, () => act(driver, claims, chosen.seconds));
       for (const claim of claims) {
@@ -167,6 +186,16 @@ function aBatchKind({ method, seconds, act }: Acting<BatchAct>): CallKind {
       }
     },
   });
+}
+
+function batchGiven(
+  playing: Playing,
+  jobs: readonly ReservedJob[],
+  { limit, timeout }: { readonly limit: number; readonly timeout: number },
+): void {
+  same('whether the batch is within its limit', jobs.length <= limit, true);
+  same('whether a job that was taken over is alone', jobs.length > 1 && jobs.some(isReclaimed), false);
+  for (const job of jobs) playing.played.given.push({ job, timeout });
 }
 
 function isReclaimed({ reclaimed }: ReservedJob): boolean {

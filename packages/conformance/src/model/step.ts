@@ -63,3 +63,8 @@ export function chosenClaim<C>(
 ): C | undefined {
   return at(isHeld && held.length > 0 ? held : claims, place);
 }
+
+/** Several that were chosen, each once. */
+export function chosenClaims<C>(which: readonly ClaimChoice[], claims: readonly C[], held: readonly C[]): C[] {
+  return [...new Set(which.flatMap((one) => chosenClaim(one, claims, held) ?? []))];
+}

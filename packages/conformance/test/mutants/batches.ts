@@ -86,11 +86,14 @@ export const batches: readonly Mutant[] = [
   mutant(
     'reserve-many/ends-before-a-reclaimed-job',
     'takes a job over at the end of a batch',
-    class extends ReferenceDriver {
-      protected override mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
-        return !jobs.some(({ id }) => id === seen.id);
-      }
-    },
+    only(
+      ['reserveMany'],
+      class extends ReferenceDriver {
+        protected override mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
+          return !jobs.some(({ id }) => id === seen.id);
+        }
+      },
+    ),
   ),
   mutant(
     'reserve-many/one-reclaimed-at-a-time',
@@ -108,11 +111,14 @@ export const batches: readonly Mutant[] = [
   mutant(
     'reserve-many/timeout-zero',
     'takes a job that it has just claimed for 0 seconds once more',
-    class extends ReferenceDriver {
-      protected override mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
-        return super.mayFollow(seen, jobs) || jobs.some(({ id }) => id === seen.id);
-      }
-    },
+    only(
+      ['reserveMany'],
+      class extends ReferenceDriver {
+        protected override mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
+          return super.mayFollow(seen, jobs) || jobs.some(({ id }) => id === seen.id);
+        }
+      },
+    ),
   ),
   mutant(
     'reserve-many/race',

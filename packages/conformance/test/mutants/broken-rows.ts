@@ -4,7 +4,7 @@ import { ReferenceDriver } from '../reference-driver.js';
 import { type DriverClass, referenceHarness } from '../reference-harness.js';
 import type { ClaimRequest } from '../reference-mechanics.js';
 import type { Row } from '../reference-store.js';
-import { type Mutant, mutant } from './mutant.js';
+import { type Mutant, mutant, only } from './mutant.js';
 
 /** A driver that makes a payload of its own of certain texts that hold none. */
 function taking(matches: RegExp): DriverClass {
@@ -136,20 +136,23 @@ export const brokenRows: readonly Mutant[] = [
   mutant(
     'undecodable/in-a-batch',
     'has five rounds for the broken payloads of a whole batch',
-    class extends ReferenceDriver {
-      #broken = 0;
-      protected override takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
-        this.#broken = 0;
-        return super.takeAll(request);
-      }
-      protected override moveToFailed(row: Row, error: string): void {
-        this.#broken += 1;
-        super.moveToFailed(row, error);
-      }
-      protected override mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
-        return super.mayFollow(seen, jobs) && (jobs.length === 0 || this.#broken < CLAIM_ROUNDS);
-      }
-    },
+    only(
+      ['reserveMany'],
+      class extends ReferenceDriver {
+        #broken = 0;
+        protected override takeAll(request: ClaimRequest): Promise<ReservedJob[]> {
+          this.#broken = 0;
+          return super.takeAll(request);
+        }
+        protected override moveToFailed(row: Row, error: string): void {
+          this.#broken += 1;
+          super.moveToFailed(row, error);
+        }
+        protected override mayFollow(seen: Row, jobs: readonly ReservedJob[]): boolean {
+          return super.mayFollow(seen, jobs) && (jobs.length === 0 || this.#broken < CLAIM_ROUNDS);
+        }
+      },
+    ),
   ),
   {
     what: 'has a table in which a row has one attempt where it does not say',

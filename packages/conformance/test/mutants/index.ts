@@ -21,6 +21,7 @@ import { reserveOrder } from './reserve-order.js';
 import { times } from './times.js';
 import { transactionRaces } from './transaction-races.js';
 import { transactions } from './transactions.js';
+import { turnover } from './turnover.js';
 import { wakeups } from './wakeups.js';
 
 /** Every broken driver, with the case that has to find it. */
@@ -42,6 +43,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...failedJobs,
   ...pushMany,
   ...batches,
+  ...turnover,
   ...leases,
   ...transactions,
   ...transactionRaces,
