@@ -10,6 +10,7 @@ import type {
   QueueScratch,
   QueueSyncPush,
   QueueTransactions,
+  QueueTurnover,
   QueueWakeups,
 } from './driver.js';
 
@@ -20,6 +21,7 @@ export const ABILITIES = {
   batches: ['pushMany', 'reserveMany', 'deleteMany'],
   leases: ['extend'],
   batchLeases: ['extendMany'],
+  turnover: ['deleteAndReserve'],
   wakeups: ['onPush'],
   syncPush: ['pushSync'],
   schema: ['schema'],
@@ -36,6 +38,7 @@ interface AbilityTypes {
   batches: QueueBatches;
   leases: QueueLeases;
   batchLeases: QueueBatchLeases;
+  turnover: QueueTurnover;
   wakeups: QueueWakeups;
   syncPush: QueueSyncPush;
   schema: QueueSchema;
@@ -49,6 +52,7 @@ export const hasTransactions = guard('transactions');
 export const hasBatches = guard('batches');
 export const hasLeases = guard('leases');
 export const hasBatchLeases = guard('batchLeases');
+export const hasTurnover = guard('turnover');
 export const hasWakeups = guard('wakeups');
 export const hasSyncPush = guard('syncPush');
 export const hasSchema = guard('schema');

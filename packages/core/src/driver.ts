@@ -197,6 +197,28 @@ export interface QueueBatchLeases {
   extendMany<C extends Claim>(claims: readonly C[], timeout: number): Promise<C[]>;
 }
 
+/** Finishing one batch and claiming the next in one round trip, on a store that has batches. */
+export interface QueueTurnover {
+  /**
+   * As `deleteMany(claims)`, and then `reserveMany(queues, limit, timeout, worker)`. What the call deletes it never hands
+   * out, though its claim may have expired. Where it rejects, either part may have taken effect, as with any call whose
+   * answer was lost: the jobs are deleted or not, and what was claimed comes back when its claim expires.
+   */
+  deleteAndReserve<C extends Claim>(
+    claims: readonly C[],
+    queues: readonly string[],
+    limit: number,
+    timeout: number,
+    worker: string,
+  ): Promise<Turnover<C>>;
+}
+
+export interface Turnover<C extends Claim> {
+  /** The claims that were lost: the very objects, in the order given. */
+  readonly lost: C[];
+  readonly jobs: ReservedJob[];
+}
+
 export interface QueueWakeups {
   /**
    * Calls `wake` soon after something was pushed to one of the queues, by anybody: within a second or so while the store

@@ -13,6 +13,7 @@ export {
   hasScratch,
   hasSyncPush,
   hasTransactions,
+  hasTurnover,
   hasWakeups,
 } from './abilities.js';
 export { type Backoff, DEFAULT_BACKOFF } from './backoff.js';
@@ -37,11 +38,13 @@ export type {
   QueueStats,
   QueueSyncPush,
   QueueTransactions,
+  QueueTurnover,
   QueueWakeups,
   QueueWarning,
   ReservedJob,
   Scratch,
   ScratchOptions,
+  Turnover,
 } from './driver.js';
 export { ClaimLost, isQueueError, JobAborted, QUEUE_ERROR_CODES, QueueError, type QueueErrorCode } from './errors.js';
 export {

@@ -13,6 +13,7 @@ import {
   hasScratch,
   hasSyncPush,
   hasTransactions,
+  hasTurnover,
   hasWakeups,
   type QueueDriver,
 } from '../src/index.js';
@@ -24,6 +25,7 @@ const guards: Readonly<Record<Ability, (driver: QueueDriver) => boolean>> = {
   batches: hasBatches,
   leases: hasLeases,
   batchLeases: hasBatchLeases,
+  turnover: hasTurnover,
   wakeups: hasWakeups,
   syncPush: hasSyncPush,
   schema: hasSchema,
@@ -84,6 +86,7 @@ describe('the abilities of a driver', () => {
       'batches',
       'leases',
       'batchLeases',
+      'turnover',
       'wakeups',
       'syncPush',
       'schema',

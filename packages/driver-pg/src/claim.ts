@@ -1,8 +1,8 @@
-import type { Claim, ReservedJob } from '@q/core';
+import type { Claim, ReservedJob, Turnover } from '@q/core';
 import { CLAIM_ROUNDS, checkClaim, checkClaims, reservedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
 import type { Connection } from './connection.js';
-import { type ActedRow, type ClaimedRow, nowStamp, stampAfter } from './rows.js';
-import type { Session } from './session.js';
+import { type ActedRow, type ClaimedRow, type LostRow, nowStamp, stampAfter } from './rows.js';
+import type { Session, Value } from './session.js';
 
 /** What a reserve asks for, checked. */
 export interface ClaimRequest {
@@ -16,13 +16,27 @@ export interface ClaimRequest {
 // What a limit may be in SQL, where 1 is added to it.
 const MAX_LIMIT = 2_147_483_646;
 
-/** Claims up to `limit` jobs: one statement, unless payloads that do not decode are among them. */
-export async function claimJobs(session: Session, request: ClaimRequest, now: Date): Promise<ReservedJob[]> {
+/** How the rows of a round are claimed. */
+type Send = (values: readonly Value[]) => Promise<ClaimedRow[]>;
+
+/**
+ * Claims up to `limit` jobs: one statement, unless payloads that do not decode are among them. `first` is what claims in
+ * the first round.
+ */
+export async function claimJobs(
+  session: Session,
+  request: ClaimRequest,
+  now: Date,
+  first?: Send,
+): Promise<ReservedJob[]> {
+  const claim: Send = (values) => session.all<ClaimedRow>('claim', values);
+  let send = first ?? claim;
   const rounds = new Map(request.queues.map((queue) => [queue, CLAIM_ROUNDS]));
   const claimed: ReservedJob[] = [];
   while (rounds.size > 0) {
     const wanted = Math.min(request.limit - claimed.length, MAX_LIMIT);
-    const rows = await claimRows(session, { ...request, queues: [...rounds.keys()], limit: wanted }, now, claimed);
+    const rows = await claimRows(send, { ...request, queues: [...rounds.keys()], limit: wanted }, now, claimed);
+    send = claim;
     const jobs = await decode(session, rows, now);
     claimed.push(...jobs);
     if (claimed.length >= request.limit || claimed.at(-1)?.reclaimed) break;
@@ -54,8 +68,7 @@ export async function actOnClaims<C extends Claim>(
   claims: readonly C[],
   act: (session: Session, ids: readonly number[], attempts: readonly number[], now: Date) => Promise<ActedRow[]>,
 ): Promise<C[]> {
-  // Copies: what was checked is what is sent, whatever happens to the caller's objects while a connection is waited for.
-  const checked = checkClaims(claims).map((original) => ({ original, ...checkClaim(original) }));
+  const checked = checkedCopies(claims);
   if (checked.length === 0) return [];
   const ids = checked.map(({ id }) => id);
   const attempts = checked.map((claim) => claim.attempts);
@@ -64,15 +77,54 @@ export async function actOnClaims<C extends Claim>(
   return checked.filter((claim) => !acted.has(`${claim.id} ${claim.attempts}`)).map(({ original }) => original);
 }
 
+/** Deletes all claims that hold, and resolves to the others: they are lost. */
+export async function deleteClaims<C extends Claim>(connection: Connection, claims: readonly C[]): Promise<C[]> {
+  return actOnClaims(connection, claims, (session, ids, attempts) => {
+    return session.all<ActedRow>('deleteClaims', [ids, attempts]);
+  });
+}
+
+/** Deletes all claims that hold, and claims the next jobs, in one statement. */
+export async function deleteAndClaim<C extends Claim>(
+  connection: Connection,
+  claims: readonly C[],
+  request: ClaimRequest,
+): Promise<Turnover<C>> {
+  if (request.queues.length === 0) return { lost: await deleteClaims(connection, claims), jobs: [] };
+  const checked = checkedCopies(claims);
+  const ids = checked.map(({ id }) => id);
+  const attempts = checked.map((claim) => claim.attempts);
+  return connection.run(async (session, now) => {
+    const lost = new Set<string>();
+    const jobs = await claimJobs(session, request, now, async (values) => {
+      const claimed: ClaimedRow[] = [];
+      for (const row of await session.all<ClaimedRow | LostRow>('deleteAndClaim', [...values, ids, attempts])) {
+        if (row.queue === null) lost.add(`${row.id} ${row.attempts}`);
+        else claimed.push(row);
+      }
+      return claimed;
+    });
+    return {
+      lost: checked.filter(({ id, attempts }) => lost.has(`${id} ${attempts}`)).map(({ original }) => original),
+      jobs,
+    };
+  });
+}
+
+/** Copies: what was checked is what is sent, whatever happens to the caller's objects while a connection is waited for. */
+function checkedCopies<C extends Claim>(claims: readonly C[]): (Claim & { readonly original: C })[] {
+  return checkClaims(claims).map((original) => ({ original, ...checkClaim(original) }));
+}
+
 async function claimRows(
-  session: Session,
+  send: Send,
   { queues, limit, timeout, worker }: ClaimRequest,
   now: Date,
   held: readonly ReservedJob[],
 ): Promise<ClaimedRow[]> {
   const mayTakeOver = held.length === 0;
   const values = [queues, nowStamp(now), stampAfter(now, timeout), worker, limit, mayTakeOver];
-  const rows = await session.all<ClaimedRow>('claim', values);
+  const rows = await send(values);
   // A statement promises no order of what it returns.
   const place = new Map(queues.map((queue, index) => [queue, index]));
   return rows.toSorted(

@@ -17,13 +17,23 @@ import type {
   QueueScratch,
   QueueStats,
   QueueTransactions,
+  QueueTurnover,
   QueueWakeups,
   ReservedJob,
   Scratch,
   ScratchOptions,
+  Turnover,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
-import { actOnClaim, actOnClaims, claimJobs, failClaim } from './claim.js';
+import {
+  actOnClaim,
+  actOnClaims,
+  type ClaimRequest,
+  claimJobs,
+  deleteAndClaim,
+  deleteClaims,
+  failClaim,
+} from './claim.js';
 import { checkPool, type PgPool, type PgTransaction } from './client.js';
 import { Connection } from './connection.js';
 import { diagnose } from './diagnosis.js';
@@ -55,6 +65,7 @@ export class PgDriver
     QueueBatches,
     QueueLeases,
     QueueBatchLeases,
+    QueueTurnover,
     QueueWakeups,
     QueueSchema,
     QueueInspection,
@@ -117,12 +128,17 @@ export class PgDriver
   }
 
   async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-    const [job = null] = await this.#claim(queues, 1, timeout, worker);
+    const [job = null] = await this.reserveMany(queues, 1, timeout, worker);
     return job;
   }
 
   async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    return this.#claim(queues, kit.checkLimit(limit), timeout, worker);
+    const request = claimRequest(queues, limit, timeout, worker);
+    return this.#connection.run(async (session, now) => {
+      const jobs = await claimJobs(session, request, now);
+      if (jobs.length === 0) await this.#stranded.look(session);
+      return jobs;
+    });
   }
 
   async delete(claim: Claim): Promise<boolean> {
@@ -132,9 +148,17 @@ export class PgDriver
   }
 
   async deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]> {
-    return actOnClaims(this.#connection, claims, (session, ids, attempts) => {
-      return session.all<ActedRow>('deleteClaims', [ids, attempts]);
-    });
+    return deleteClaims(this.#connection, claims);
+  }
+
+  async deleteAndReserve<C extends Claim>(
+    claims: readonly C[],
+    queues: readonly string[],
+    limit: number,
+    timeout: number,
+    worker: string,
+  ): Promise<Turnover<C>> {
+    return deleteAndClaim(this.#connection, claims, claimRequest(queues, limit, timeout, worker));
   }
 
   async release(claim: Claim, delay: number, error: string): Promise<boolean> {
@@ -263,20 +287,6 @@ export class PgDriver
     this.#wakeups.pushed(queue);
   }
 
-  #claim(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    const request = {
-      queues: kit.checkQueues(queues),
-      limit,
-      timeout: kit.checkTimeout(timeout),
-      worker: kit.checkWorker(worker),
-    };
-    return this.#connection.run(async (session, now) => {
-      const jobs = await claimJobs(session, request, now);
-      if (jobs.length === 0) await this.#stranded.look(session);
-      return jobs;
-    });
-  }
-
   async #dropTables(): Promise<void> {
     await this.#connection.run(async (session) => {
       await session.run('dropJobs');
@@ -284,4 +294,14 @@ export class PgDriver
     });
     await this.close();
   }
+}
+
+/** What a reserve asks for, checked. */
+function claimRequest(queues: readonly string[], limit: number, timeout: number, worker: string): ClaimRequest {
+  return {
+    queues: kit.checkQueues(queues),
+    limit: kit.checkLimit(limit),
+    timeout: kit.checkTimeout(timeout),
+    worker: kit.checkWorker(worker),
+  };
 }

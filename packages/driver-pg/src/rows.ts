@@ -36,6 +36,11 @@ export interface ClaimedRow {
   readonly reclaimed: string;
 }
 
+/** A claim that could not be deleted, among the rows that the same statement claims. */
+export interface LostRow extends ActedRow {
+  readonly queue: null;
+}
+
 /** A claim on which something was done. */
 export interface ActedRow {
   readonly id: string;

@@ -17,6 +17,39 @@ export function statementTexts(names: { readonly table: string; readonly failedT
   const failed = quotedTable(names.failedTable);
   const channel = `'${channelOf(names.table)}'`;
 
+  // The candidates of a claim, and how they are claimed. `isExpired`: whether one that is claimed may be taken over.
+  const locked = (isExpired: string) => `locked AS MATERIALIZED (
+        SELECT candidate.id, candidate.reserved_until IS NOT NULL AS reclaimed, row_number() OVER () AS place
+        FROM (
+          SELECT found.* FROM unnest($1::text[]) WITH ORDINALITY AS wanted(queue, place)
+          CROSS JOIN LATERAL (
+            WITH RECURSIVE level(priority) AS (
+              (SELECT max(priority) FROM ${jobs} WHERE queue = wanted.queue)
+              UNION ALL
+              SELECT (SELECT max(priority) FROM ${jobs} WHERE queue = wanted.queue AND priority < level.priority)
+              FROM level WHERE level.priority IS NOT NULL)
+            SELECT due.* FROM level
+            CROSS JOIN LATERAL (
+              SELECT id, reserved_until FROM ${jobs}
+              WHERE queue = wanted.queue AND priority = level.priority AND available_at <= $2::timestamptz
+                AND (reserved_until IS NULL OR ${isExpired})
+                AND id BETWEEN -9007199254740991 AND 9007199254740991
+              ORDER BY available_at, id
+              LIMIT $5::int
+              FOR UPDATE SKIP LOCKED) AS due) AS found
+          LIMIT $5::int) AS candidate)`;
+  const claimLocked = `UPDATE ${jobs} AS job
+      SET reserved_until = $3::timestamptz, reserved_by = $4::text, attempts = job.attempts + 1
+      WHERE job.id = ANY(ARRAY(
+          SELECT id FROM locked
+          WHERE place < (SELECT coalesce(min(place), $5::int + 1) FROM locked WHERE reclaimed)
+            OR (place = 1 AND $6::boolean)))
+        AND (job.reserved_until IS NULL OR job.reserved_until <= $2::timestamptz)
+      RETURNING job.id::text AS id, job.queue, job.name, job.payload, job.attempts::text AS attempts,
+        job.max_attempts::text AS max_attempts, job.priority::text AS priority,
+        to_char(job.available_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS available_at,
+        (job.id = ANY(ARRAY(SELECT id FROM locked WHERE place = 1 AND reclaimed)))::text AS reclaimed`;
+
   return {
     // Said here, since the application's default may be another: above READ COMMITTED a key that is held by a transaction
     // which commits meanwhile is an error, not an answer.
@@ -74,37 +107,24 @@ export function statementTexts(names: { readonly table: string; readonly failedT
     // The rows are locked, so the guard of the UPDATE holds by itself; it is there because correctness rests on it alone.
     // A job taken over from an expired claim ends the batch before it, or is all of it ($6: whether it may be).
     claim: `
-      WITH locked AS MATERIALIZED (
-        SELECT candidate.id, candidate.reserved_until IS NOT NULL AS reclaimed, row_number() OVER () AS place
-        FROM (
-          SELECT found.* FROM unnest($1::text[]) WITH ORDINALITY AS wanted(queue, place)
-          CROSS JOIN LATERAL (
-            WITH RECURSIVE level(priority) AS (
-              (SELECT max(priority) FROM ${jobs} WHERE queue = wanted.queue)
-              UNION ALL
-              SELECT (SELECT max(priority) FROM ${jobs} WHERE queue = wanted.queue AND priority < level.priority)
-              FROM level WHERE level.priority IS NOT NULL)
-            SELECT due.* FROM level
-            CROSS JOIN LATERAL (
-              SELECT id, reserved_until FROM ${jobs}
-              WHERE queue = wanted.queue AND priority = level.priority AND available_at <= $2::timestamptz
-                AND (reserved_until IS NULL OR reserved_until <= $2::timestamptz)
-                AND id BETWEEN -9007199254740991 AND 9007199254740991
-              ORDER BY available_at, id
-              LIMIT $5::int
-              FOR UPDATE SKIP LOCKED) AS due) AS found
-          LIMIT $5::int) AS candidate)
-      UPDATE ${jobs} AS job
-      SET reserved_until = $3::timestamptz, reserved_by = $4::text, attempts = job.attempts + 1
-      WHERE job.id = ANY(ARRAY(
-          SELECT id FROM locked
-          WHERE place < (SELECT coalesce(min(place), $5::int + 1) FROM locked WHERE reclaimed)
-            OR (place = 1 AND $6::boolean)))
-        AND (job.reserved_until IS NULL OR job.reserved_until <= $2::timestamptz)
-      RETURNING job.id::text AS id, job.queue, job.name, job.payload, job.attempts::text AS attempts,
-        job.max_attempts::text AS max_attempts, job.priority::text AS priority,
-        to_char(job.available_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS available_at,
-        (job.id = ANY(ARRAY(SELECT id FROM locked WHERE place = 1 AND reclaimed)))::text AS reclaimed`,
+      WITH ${locked('reserved_until <= $2::timestamptz')}
+      ${claimLocked}`,
+
+    // The same, with a batch of claims deleted by the same statement. Both parts see the table as it was before: without the
+    // exclusion a claim that is deleted here, though it has expired, would be a candidate, and its completion be lost.
+    deleteAndClaim: `
+      WITH deleted AS (
+        DELETE FROM ${jobs} AS job USING unnest($7::bigint[], $8::bigint[]) AS claim(id, attempts)
+        WHERE job.id = claim.id AND job.attempts = claim.attempts AND job.reserved_until IS NOT NULL
+        RETURNING job.id, job.attempts),
+      ${locked('(reserved_until <= $2::timestamptz AND id <> ALL(ARRAY(SELECT id FROM deleted)))')},
+      claimed AS (
+      ${claimLocked})
+      SELECT * FROM claimed
+      UNION ALL
+      SELECT claim.id::text, NULL, NULL, NULL, claim.attempts::text, NULL, NULL, NULL, NULL
+      FROM unnest($7::bigint[], $8::bigint[]) AS claim(id, attempts)
+      WHERE NOT EXISTS (SELECT FROM deleted WHERE deleted.id = claim.id AND deleted.attempts = claim.attempts)`,
 
     deleteClaim: `
       DELETE FROM ${jobs} WHERE id = $1::bigint AND attempts = $2::bigint AND reserved_until IS NOT NULL`,

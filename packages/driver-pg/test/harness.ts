@@ -31,6 +31,7 @@ export function harnessFor(kind: StoreKind): Harness {
       'batches',
       'leases',
       'batchLeases',
+      'turnover',
       'wakeups',
       'schema',
       'inspection',

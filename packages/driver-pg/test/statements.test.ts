@@ -45,7 +45,9 @@ describe('every statement', () => {
     const one = /WHERE id = \$1::bigint AND attempts = \$2::bigint AND reserved_until IS NOT NULL/;
     for (const name of ['deleteClaim', 'release', 'fail', 'extend'] as const) expect(texts[name], name).toMatch(one);
     const many = /WHERE job.id = claim.id AND job.attempts = claim.attempts AND job.reserved_until IS NOT NULL/;
-    for (const name of ['deleteClaims', 'extendMany'] as const) expect(texts[name], name).toMatch(many);
+    for (const name of ['deleteClaims', 'extendMany', 'deleteAndClaim'] as const) {
+      expect(texts[name], name).toMatch(many);
+    }
   });
 
   it('casts each of its parameters, so that no value is taken for what it is not', () => {
@@ -83,6 +85,7 @@ describe('the round trips', () => {
     ['a batch of claims', 1, (driver) => driver.reserveMany(['a', 'b', 'default'], 10, 60, 'w')],
     ['a delete', 1, (driver) => driver.delete(one)],
     ['a batch of deletes', 1, (driver) => driver.deleteMany(held)],
+    ['a turnover', 1, (driver) => driver.deleteAndReserve(held, ['a', 'b', 'default'], 10, 60, 'w')],
     ['a release', 1, (driver) => driver.release(one, 0, '')],
     ['a fail', 1, (driver) => driver.fail(one, 'no')],
     ['an extend', 1, (driver) => driver.extend(one, 60)],

@@ -1,4 +1,4 @@
-import type { Claim, QueueWarning, ReservedJob } from '@q/core';
+import type { Claim, QueueWarning, ReservedJob, Turnover } from '@q/core';
 import { CLAIM_ROUNDS, checkClaim, checkClaims, reservedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
 import type { Connection } from './connection.js';
 import type { SettledSqliteOptions } from './options.js';
@@ -30,6 +30,25 @@ export async function claimJobs(
   return isAnythingDue ? connection.write((statements, now) => new Claiming(statements, request, now).run()) : [];
 }
 
+/** Deletes all claims that hold, and claims the next jobs, in one transaction. */
+export async function deleteAndClaim<C extends Claim>(
+  connection: Connection,
+  claims: readonly C[],
+  request: ClaimRequest,
+): Promise<Turnover<C>> {
+  const checked = checkedCopies(claims);
+  const { lost, jobs } = await connection.write((statements, now) => ({
+    lost: checked.filter(({ claim }) => !deleteClaim(statements, claim)),
+    jobs: new Claiming(statements, request, now).run(),
+  }));
+  return { lost: lost.map(({ original }) => original), jobs };
+}
+
+/** The job is done. False: the claim does not hold, and nothing happened. */
+export function deleteClaim(statements: PreparedStatements, { id, attempts }: Claim): boolean {
+  return statements.run('deleteClaim', { id, attempts }) === 1;
+}
+
 type FencedAct = (statements: PreparedStatements, claim: Claim, now: Date) => boolean;
 
 /** Acts on all claims in one transaction, and resolves to those it refused: they are lost. */
@@ -38,11 +57,15 @@ export async function actOnClaims<C extends Claim>(
   claims: readonly C[],
   act: FencedAct,
 ): Promise<C[]> {
-  // Copies: what was checked is what is sent, whatever happens to the caller's objects while a lock is waited for.
-  const checked = checkClaims(claims).map((original) => ({ original, claim: checkClaim(original) }));
+  const checked = checkedCopies(claims);
   if (checked.length === 0) return [];
   const lost = await connection.write((statements, now) => checked.filter(({ claim }) => !act(statements, claim, now)));
   return lost.map(({ original }) => original);
+}
+
+/** Copies: what was checked is what is sent, whatever happens to the caller's objects while a lock is waited for. */
+function checkedCopies<C extends Claim>(claims: readonly C[]): { readonly original: C; readonly claim: Claim }[] {
+  return checkClaims(claims).map((original) => ({ original, claim: checkClaim(original) }));
 }
 
 /** Moves a claimed job to the failed table. False: the claim does not hold, and nothing happened. */

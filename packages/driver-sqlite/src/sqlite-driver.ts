@@ -18,13 +18,15 @@ import type {
   QueueStats,
   QueueSyncPush,
   QueueTransactions,
+  QueueTurnover,
   QueueWakeups,
   ReservedJob,
   Scratch,
   ScratchOptions,
+  Turnover,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
-import { actOnClaims, claimJobs, failClaim } from './claim.js';
+import { actOnClaims, type ClaimRequest, claimJobs, deleteAndClaim, deleteClaim, failClaim } from './claim.js';
 import { Connection } from './connection.js';
 import { checkDatabase, type SqliteDatabase } from './database.js';
 import { diagnose } from './diagnosis.js';
@@ -53,6 +55,7 @@ export class SqliteDriver
     QueueBatches,
     QueueLeases,
     QueueBatchLeases,
+    QueueTurnover,
     QueueWakeups,
     QueueSyncPush,
     QueueSchema,
@@ -114,12 +117,12 @@ export class SqliteDriver
   }
 
   async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-    const [job = null] = await this.#claim(queues, 1, timeout, worker);
+    const [job = null] = await this.reserveMany(queues, 1, timeout, worker);
     return job;
   }
 
   async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    return this.#claim(queues, kit.checkLimit(limit), timeout, worker);
+    return claimJobs(this.#connection, claimRequest(queues, limit, timeout, worker), this.#options);
   }
 
   async delete(claim: Claim): Promise<boolean> {
@@ -127,9 +130,17 @@ export class SqliteDriver
   }
 
   async deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]> {
-    return actOnClaims(this.#connection, claims, (statements, { id, attempts }) => {
-      return statements.run('deleteClaim', { id, attempts }) === 1;
-    });
+    return actOnClaims(this.#connection, claims, deleteClaim);
+  }
+
+  async deleteAndReserve<C extends Claim>(
+    claims: readonly C[],
+    queues: readonly string[],
+    limit: number,
+    timeout: number,
+    worker: string,
+  ): Promise<Turnover<C>> {
+    return deleteAndClaim(this.#connection, claims, claimRequest(queues, limit, timeout, worker));
   }
 
   async release(claim: Claim, delay: number, error: string): Promise<boolean> {
@@ -244,14 +255,14 @@ export class SqliteDriver
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
 
-  #claim(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    const request = {
-      queues: kit.checkQueues(queues),
-      limit,
-      timeout: kit.checkTimeout(timeout),
-      worker: kit.checkWorker(worker),
-    };
-    return claimJobs(this.#connection, request, this.#options);
-  }
+/** What a reserve asks for, checked. */
+function claimRequest(queues: readonly string[], limit: number, timeout: number, worker: string): ClaimRequest {
+  return {
+    queues: kit.checkQueues(queues),
+    limit: kit.checkLimit(limit),
+    timeout: kit.checkTimeout(timeout),
+    worker: kit.checkWorker(worker),
+  };
 }

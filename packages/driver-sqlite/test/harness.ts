@@ -21,6 +21,7 @@ export function harnessFor(kind: StoreKind): Harness {
       'batches',
       'leases',
       'batchLeases',
+      'turnover',
       'wakeups',
       'syncPush',
       'schema',

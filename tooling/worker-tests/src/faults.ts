@@ -7,7 +7,7 @@ export type Fault = { readonly throws: unknown } | 'hangs' | 'acts, then throws'
 
 // Not `within`, which answers at once.
 const ASYNCHRONOUS = new Set(['push', 'reserve', 'delete', 'release', 'fail', 'pending', 'onPush', 'extend']);
-const BATCHED = new Set(['pushMany', 'reserveMany', 'deleteMany', 'extendMany']);
+const BATCHED = new Set(['pushMany', 'reserveMany', 'deleteMany', 'extendMany', 'deleteAndReserve']);
 
 /**
  * The real driver with faults on the way to it: `plan(method, n)` is asked at the n-th call (from 1) of each method.
@@ -50,6 +50,11 @@ export function without<D extends QueueDriver>(driver: D, methods: readonly stri
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+}
+
+/** Whether a call finishes jobs. */
+export function isDeletion(method: string): boolean {
+  return method === 'delete' || method === 'deleteMany' || method === 'deleteAndReserve';
 }
 
 type Replacement = (real: (...args: never[]) => Promise<unknown>, ...args: never[]) => unknown;

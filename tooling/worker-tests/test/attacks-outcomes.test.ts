@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Fault, faulty } from '../src/faults.js';
+import { faulty, isDeletion, type Fault, without } from '../src/faults.js';
 import { gate, openStore, type TestStore, workerOn } from '../src/store.js';
 
 const wait = (store: TestStore, ms: number) => new Promise<void>((resolve) => store.time.after(ms, resolve));
@@ -7,6 +7,9 @@ const down: Fault = { throws: Object.assign(new Error('connection refused'), { c
 const boom = () => {
   throw new Error('boom');
 };
+
+/** A driver whose deletions and claims are calls of their own. */
+const oneByOne = (store: TestStore) => without(store.driver, ['deleteAndReserve']);
 
 describe('the error of a job', () => {
   for (const [method, maxAttempts] of [
@@ -89,7 +92,7 @@ describe('an outcome that waits to be tried again', () => {
   it('is tried at once when the worker leaves', async () => {
     await using store = await openStore();
     const id = await store.push('a');
-    const { driver } = faulty(store.driver, (method, n) => (method === 'delete' && n <= 8 ? down : null));
+    const { driver } = faulty(oneByOne(store), (method, n) => (method === 'delete' && n <= 8 ? down : null));
     const { worker, told } = workerOn(store, { a: () => {} }, { driver });
     const run = worker.run();
     await store.time.advance(16_000); // the next try is seconds away
@@ -105,7 +108,7 @@ describe('an outcome that waits to be tried again', () => {
     await using store = await openStore();
     await store.push('a');
     const { driver } = faulty(store.driver, (method) =>
-      method === 'delete' && store.time.monotonicMs() < 25_000 ? down : null,
+      isDeletion(method) && store.time.monotonicMs() < 25_000 ? down : null,
     );
     const one = workerOn(store, { a: () => wait(store, 10_000) }, { driver, lease: 20 });
     const two = workerOn(store, { a: () => {} }, { id: 'two', lease: 20 });
@@ -136,7 +139,7 @@ describe('an outcome that waits to be tried again', () => {
   it('does not keep the others from being recorded, where its deletion is not answered', async () => {
     await using store = await openStore();
     for (let n = 0; n < 6; n += 1) await store.push('a');
-    const { driver } = faulty(store.driver, (method, n) => (method === 'delete' && n === 1 ? 'hangs' : null));
+    const { driver } = faulty(oneByOne(store), (method, n) => (method === 'delete' && n === 1 ? 'hangs' : null));
     const { worker, told } = workerOn(
       store,
       { a: (_, { id }) => wait(store, id === 1 ? 0 : 50) },
@@ -156,7 +159,7 @@ describe('an outcome that waits to be tried again', () => {
     await store.push('a');
     await store.push('b');
     const { driver } = faulty(store.driver, (method) =>
-      method === 'delete' && store.time.monotonicMs() < 10_000 ? down : null,
+      isDeletion(method) && store.time.monotonicMs() < 10_000 ? down : null,
     );
     const { worker, told } = workerOn(store, { a: () => {}, b: () => {} }, { driver });
     const run = worker.run();

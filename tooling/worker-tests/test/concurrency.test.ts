@@ -64,7 +64,7 @@ describe('a worker with several slots', () => {
   it('claims in batches no larger than its free slots, and completes in one call what is ready together', async () => {
     await using store = await openStore();
     for (let n = 0; n < 8; n += 1) await store.push('a');
-    const { driver, calls } = faulty(store.driver, () => null);
+    const { driver, calls } = faulty(without(store.driver, ['deleteAndReserve']), () => null);
     const { worker, told } = workerOn(store, { a: () => wait(store, 300) }, { driver, concurrency: 4 });
     const run = worker.run();
     await store.time.advance(600);
@@ -75,6 +75,85 @@ describe('a worker with several slots', () => {
     expect(calls.get('reserveMany')).toBe(3);
     await worker.stop();
     await run;
+  });
+
+  it('completes, and claims what takes their place, in one call', async () => {
+    await using store = await openStore();
+    for (let n = 0; n < 12; n += 1) await store.push('a');
+    const { driver, calls } = faulty(store.driver, () => null);
+    const { worker, events } = workerOn(store, { a: () => wait(store, 300) }, { driver, concurrency: 4 });
+    const run = worker.run();
+    await store.time.advance(900);
+    // The first batch and the look that finds nothing; each four are gone before the next four are told to have started.
+    expect([calls.get('reserveMany'), calls.get('deleteAndReserve')]).toEqual([2, 3]);
+    expect([calls.get('deleteMany'), calls.get('delete')]).toEqual([undefined, undefined]);
+    const four = (type: string) => Array.from({ length: 4 }, () => type);
+    const told = events.map(({ type }) => type).filter((type) => type === 'job_started' || type === 'job_done');
+    expect(told).toEqual([1, 2, 3].flatMap(() => [...four('job_started'), ...four('job_done')]));
+    await worker.stop();
+    await run;
+  });
+
+  it('claims nothing in the place of what it completes where it may not', async () => {
+    for (const how of ['at its limit', 'after a stop', 'for runNext'] as const) {
+      await using store = await openStore();
+      for (let n = 0; n < 6; n += 1) await store.push('a');
+      const { driver, calls } = faulty(store.driver, () => null);
+      const { worker, told } = workerOn(
+        store,
+        { a: () => wait(store, 300) },
+        { driver, concurrency: 2, maxJobs: how === 'at its limit' ? 3 : 0 },
+      );
+      const run = how === 'for runNext' ? worker.runNext() : worker.run();
+      await store.time.advance(100);
+      if (how === 'after a stop') void worker.stop();
+      await store.time.advance(5_000);
+      await run;
+      const done = { 'at its limit': 3, 'after a stop': 2, 'for runNext': 1 }[how];
+      expect([how, told('job_done').length]).toEqual([how, done]);
+      expect([how, store.rows().filter(({ attempts }) => attempts > 0).length]).toEqual([how, 0]);
+      expect([how, calls.get('deleteAndReserve')]).toEqual([how, how === 'at its limit' ? 1 : undefined]);
+    }
+  });
+
+  it('runs a job once whose completion acted, though its answer, and the claims in it, were lost', async () => {
+    await using store = await openStore();
+    for (let n = 0; n < 4; n += 1) await store.push('a');
+    const { driver } = faulty(store.driver, (method, n) => {
+      return method === 'deleteAndReserve' && n === 1 ? 'acts, then throws' : null;
+    });
+    const { worker, told } = workerOn(store, { a: () => {} }, { driver, concurrency: 2, lease: 20 });
+    const run = worker.run();
+    await store.time.advance(60_000);
+    expect(told('job_done').map(({ job }) => [job.id, job.attempts])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 2],
+      [4, 2],
+    ]);
+    await worker.stop();
+    await run;
+  });
+
+  it('leaves timers their turn on a store that answers at once, however many jobs there are', async () => {
+    await using store = await openStore();
+    for (let n = 0; n < 200; n += 1) await store.push('a');
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      if (turns < 10_000) setImmediate(count);
+    };
+    const { worker, told } = workerOn(store, { a: () => {} }, { concurrency: 2, stopWhenEmpty: true });
+    const run = worker.run();
+    setImmediate(count);
+    let running = true;
+    void run.then(() => {
+      running = false;
+    });
+    while (running) await store.time.advance(1);
+    expect(told('job_done')).toHaveLength(200);
+    expect(turns).toBeGreaterThan(90);
+    turns = 10_000;
   });
 
   it('does the same one by one on a driver without batches', async () => {

@@ -1,4 +1,4 @@
-import { hasBatches, hasBatchLeases, hasLeases } from '../abilities.js';
+import { hasBatches, hasBatchLeases, hasLeases, hasTurnover } from '../abilities.js';
 import type { Claim, QueueDriver, ReservedJob } from '../driver.js';
 import { QueueError } from '../errors.js';
 import { kindOf } from '../limits.js';
@@ -51,6 +51,33 @@ export class DriverCalls {
     const jobs = await this.#within('reserve', call, onUnwanted, deadlineMs);
     if (jobs.length > limit) onUnwanted(jobs.slice(limit));
     return jobs.slice(0, limit).map((job) => ({ job, claimedAtMs }));
+  }
+
+  /** Whether claims can be deleted and others made in one call. */
+  get turnsOver(): boolean {
+    return hasTurnover(this.#driver);
+  }
+
+  /** `deleteMany` and `reserve` in one call, on a driver that turns over. It is given up as a reserve is. */
+  async deleteAndReserve<C extends Claim>(
+    claims: readonly C[],
+    { queues, limit, seconds, worker }: ReserveRequest,
+    onUnwanted: (jobs: readonly ReservedJob[]) => void,
+  ): Promise<{ readonly lost: readonly C[]; readonly claimed: Claimed[] }> {
+    const driver = this.#driver;
+    if (!hasTurnover(driver)) throw new QueueError('ability_missing', 'This driver cannot delete and reserve at once');
+    const claimedAtMs = this.#clock.monotonicMs();
+    const { lost, jobs } = await this.#within(
+      'deleteAndReserve',
+      async () => {
+        const { lost, jobs } = await driver.deleteAndReserve(claims, queues, limit, seconds, worker);
+        return { lost, jobs: checkReserved(jobs) };
+      },
+      ({ jobs }) => onUnwanted(jobs),
+      Math.min(this.#deadlineMs, seconds * 1000),
+    );
+    if (jobs.length > limit) onUnwanted(jobs.slice(limit));
+    return { lost, claimed: jobs.slice(0, limit).map((job) => ({ job, claimedAtMs })) };
   }
 
   /** Deletes and resolves to the claims that were lost. */

@@ -8,8 +8,10 @@ import type { Claimed, DriverCalls } from './driver-calls.js';
 import type { Emit } from './emitter.js';
 import { Leases } from './leases.js';
 import type { SettledOptions } from './options.js';
-import { type Ending, Recorder } from './recorder.js';
+import { type Ending, Recorder, type Refill } from './recorder.js';
 import { runJob } from './run-job.js';
+
+const NONE: ReadonlySet<Attempt> = new Set();
 
 /** The jobs of one run from claim to written outcome: runs them, keeps their claims, and frees their slots. */
 export class JobsInHand {
@@ -27,7 +29,7 @@ export class JobsInHand {
   /** How many abandoned handlers are still running. */
   abandoned = 0;
 
-  constructor(options: SettledOptions, calls: DriverCalls, emit: Emit, onFreed: () => void) {
+  constructor(options: SettledOptions, calls: DriverCalls, emit: Emit, refill: Refill, onFreed: () => void) {
     const { clock, claimSeconds, renews, source } = options;
     this.#options = options;
     this.#emit = emit;
@@ -35,7 +37,7 @@ export class JobsInHand {
     const onError = (attempts: readonly Attempt[], error: unknown) =>
       emit('renew_failed', { jobs: attempts.map(jobRef), error });
     this.#leases = new Leases({ calls, clock, seconds: claimSeconds, renews, onError });
-    this.#recorder = new Recorder({ source, calls, clock, claimMs: claimSeconds * 1000, emit });
+    this.#recorder = new Recorder({ source, calls, clock, claimMs: claimSeconds * 1000, emit, refill });
   }
 
   get size(): number {
@@ -44,9 +46,14 @@ export class JobsInHand {
 
   /** How many claims may be made now. None beside a job taken over from an expired claim: it may be a poison job. */
   get free(): number {
+    return this.freeWithout(NONE);
+  }
+
+  /** How many will be when these have left. */
+  freeWithout(leaving: ReadonlySet<Attempt>): number {
     const { concurrency, maxJobs } = this.#options;
-    for (const { job } of this.#attempts) if (job.reclaimed) return 0;
-    const free = concurrency - this.#attempts.size;
+    for (const attempt of this.#attempts) if (attempt.job.reclaimed && !leaving.has(attempt)) return 0;
+    const free = concurrency - this.#attempts.size + leaving.size;
     // All that are in hand have started, and count: one that waits is taken over from an expired claim.
     const left = maxJobs === 0 ? free : maxJobs - this.ran;
     return Math.max(0, Math.min(free, left));

@@ -1,9 +1,10 @@
 import { backoffDelay } from '../backoff.js';
+import type { ReservedJob } from '../driver.js';
 import { errorDetail, PlainFailure } from '../error-detail.js';
 import { QueueError } from '../errors.js';
 import { type Attempt, jobRef } from './attempt.js';
 import type { Clock } from './clock.js';
-import type { DriverCalls } from './driver-calls.js';
+import type { Claimed, DriverCalls, ReserveRequest } from './driver-calls.js';
 import type { Emit } from './emitter.js';
 import { nextTurn } from './next-turn.js';
 import type { WorkSource } from './options.js';
@@ -34,6 +35,17 @@ export interface RecorderOptions {
   readonly clock: Clock;
   readonly claimMs: number;
   readonly emit: Emit;
+  readonly refill: Refill;
+}
+
+/** Claims that are made in the call that deletes. */
+export interface Refill {
+  /** What to claim when these jobs have left; null: nothing. It counts as under way until `end`. */
+  begin(leaving: ReadonlySet<Attempt>): ReserveRequest | null;
+  /** Jobs that came too late, or beyond what was asked for. */
+  putBack(jobs: readonly ReservedJob[]): void;
+  /** The end of what `begin` asked for, and what came of it. */
+  end(request: ReserveRequest, claimed: readonly Claimed[]): void;
 }
 
 type Write = {
@@ -48,8 +60,9 @@ type Write = {
 
 interface Deletion {
   readonly attempt: Attempt;
-  /** True: deleted. False: the claim was lost. Null: the call failed, and may have taken effect. */
-  readonly settled: (isDeleted: boolean | null) => void;
+  readonly write: Write;
+  /** True: answered, and told. False: the call failed, and may have taken effect. */
+  readonly settled: (isAnswered: boolean) => void;
 }
 
 /**
@@ -73,9 +86,7 @@ export class Recorder {
     const write = this.#plan(attempt, ending);
     this.#writing.set(attempt, { write, wake: () => {} });
     if (ending.type === 'done') {
-      const deleted = await this.#deleteTogether(attempt);
-      if (deleted === null) await this.#write(attempt, write, 1);
-      else this.#tell(attempt, write, deleted);
+      if (!(await this.#deleteTogether(attempt, write))) await this.#write(attempt, write, 1);
     } else {
       // As a deletion does: a job that comes back at once, on a store that answers at once, would else keep timers and
       // signals out for ever.
@@ -211,9 +222,9 @@ export class Recorder {
   }
 
   /** Resolves as `Deletion` says. */
-  #deleteTogether(attempt: Attempt): Promise<boolean | null> {
+  #deleteTogether(attempt: Attempt, write: Write): Promise<boolean> {
     return new Promise((settled) => {
-      this.#ready.push({ attempt, settled });
+      this.#ready.push({ attempt, write, settled });
       if (this.#isFlushing) return;
       this.#isFlushing = true;
       // After the timers and answers of this turn: what becomes ready together goes together.
@@ -232,21 +243,35 @@ export class Recorder {
           resolve();
         });
       });
+      // Those claimed by the call may be done by now: on a store that answers at once they would keep timers out for ever.
+      if (this.#ready.length > 0) await nextTurn();
     }
     this.#isFlushing = false;
   }
 
+  /** Deletes, and claims what takes their place where the driver does both in one call. */
   async #delete(batch: readonly Deletion[]): Promise<void> {
-    const { calls, emit } = this.#options;
+    const { calls, emit, refill } = this.#options;
+    const claims = batch.map(({ attempt }) => attempt.job);
+    const request = calls.turnsOver ? refill.begin(new Set(batch.map(({ attempt }) => attempt))) : null;
+    let claimed: readonly Claimed[] = [];
     try {
-      const lost = await calls.deleteMany(batch.map(({ attempt }) => attempt.job));
-      const lostIds = new Set(lost.map(({ id }) => id));
-      for (const { attempt, settled } of batch) settled(!lostIds.has(attempt.job.id));
+      const turnover =
+        request === null
+          ? { lost: await calls.deleteMany(claims), claimed }
+          : await calls.deleteAndReserve(claims, request, (jobs) => refill.putBack(jobs));
+      const lostIds = new Set(turnover.lost.map(({ id }) => id));
+      // Told before those that take their place are started.
+      for (const { attempt, write } of batch) this.#tell(attempt, write, !lostIds.has(attempt.job.id));
+      for (const { settled } of batch) settled(true);
+      claimed = turnover.claimed;
     } catch (error) {
       for (const { attempt, settled } of batch) {
         if (!this.#isClosed) emit('record_failed', { job: jobRef(attempt), error, tries: 1 });
-        settled(null);
+        settled(false);
       }
+    } finally {
+      if (request !== null) refill.end(request, claimed);
     }
   }
 }

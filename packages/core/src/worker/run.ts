@@ -2,11 +2,12 @@ import { hasWakeups } from '../abilities.js';
 import type { ReservedJob } from '../driver.js';
 import type { StopReason } from '../events.js';
 import { Bell } from './bell.js';
-import { type Claimed, DriverCalls } from './driver-calls.js';
+import { type Claimed, DriverCalls, type ReserveRequest } from './driver-calls.js';
 import type { Emit } from './emitter.js';
 import { JobsInHand } from './jobs-in-hand.js';
 import { nextTurn } from './next-turn.js';
 import type { SettledOptions } from './options.js';
+import type { Refill } from './recorder.js';
 import { RunClock } from './run-clock.js';
 
 // Waits between failing reserves: `sleep` x 1, 2, 4, 8, and 8 from there on. A wakeup cuts them short, to no less than the
@@ -44,10 +45,14 @@ export class Run {
   readonly #hurried: Promise<void>;
   #shutdown: { readonly dueMs: number; readonly cancel: () => void } | null = null;
   #isLeaving = false;
+  /** From the first look to the reason to stop. */
+  #isServing = false;
   #isStopAsked = false;
   #isStoppingTold = false;
   #isOver = false;
   #reserveFailures = 0;
+  /** How many slots claims are under way for. */
+  #claiming = 0;
 
   constructor(options: SettledOptions, emit: Emit) {
     const clock = new RunClock(options.clock);
@@ -59,7 +64,7 @@ export class Run {
     this.#stopBell = new Bell(clock);
     this.#wakeBell = new Bell(clock);
     this.#startedMs = clock.monotonicMs();
-    this.#jobs = new JobsInHand({ ...options, clock }, this.#calls, emit, () => this.#attention.ring());
+    this.#jobs = new JobsInHand({ ...options, clock }, this.#calls, emit, this.#refill(), () => this.#attention.ring());
     this.#hurried = new Promise((resolve) => {
       this.#hurry = resolve;
     });
@@ -114,7 +119,9 @@ export class Run {
   }
 
   async #work(): Promise<0 | 1> {
+    this.#isServing = true;
     const reason = await this.#serve();
+    this.#isServing = false;
     if (reason !== null) this.#tellStopping(reason);
     while (this.#jobs.size > 0) await this.#attention.wait();
     return reason?.why === 'unreadable' || reason?.why === 'abandoned' ? 1 : 0;
@@ -144,8 +151,8 @@ export class Run {
   async #serve(): Promise<StopReason | null> {
     for (;;) {
       if (this.#isStopAsked) return { why: 'asked' };
-      const free = this.#jobs.free;
-      if (free === 0 && this.#jobs.size > 0) {
+      const free = this.#jobs.free - this.#claiming;
+      if (free <= 0 && this.#jobs.size > 0) {
         await this.#attention.wait();
         continue;
       }
@@ -155,8 +162,7 @@ export class Run {
       this.#wakeBell.hush();
       const look = await this.#look(free);
       if (look === null) continue;
-      if (this.#isLeaving) await this.#putBack(look.claimed.map(({ job }) => job));
-      else for (const each of look.claimed) this.#jobs.take(each);
+      await this.#take(look.claimed);
       if (look.claimed.length > 0) continue;
       if (look.isEmpty && !this.#isStopAsked) {
         this.#emit('empty', { queues: this.#options.queues });
@@ -202,10 +208,42 @@ export class Run {
     }
   }
 
-  #claim(limit: number): Promise<Claimed[]> {
+  async #claim(limit: number): Promise<Claimed[]> {
+    this.#claiming += limit;
+    try {
+      return await this.#calls.reserve(this.#request(limit), (unwanted) => void this.#putBack(unwanted));
+    } finally {
+      this.#claiming -= limit;
+    }
+  }
+
+  #request(limit: number): ReserveRequest {
     const { queues, claimSeconds, id } = this.#options;
-    const request = { queues, limit, seconds: claimSeconds, worker: id };
-    return this.#calls.reserve(request, (unwanted) => void this.#putBack(unwanted));
+    return { queues, limit, seconds: claimSeconds, worker: id };
+  }
+
+  async #take(claimed: readonly Claimed[]): Promise<void> {
+    if (this.#isLeaving) await this.#putBack(claimed.map(({ job }) => job));
+    else for (const each of claimed) this.#jobs.take(each);
+  }
+
+  /** Claims in the place of jobs that leave, under the same conditions as those that `#serve` makes. */
+  #refill(): Refill {
+    return {
+      begin: (leaving) => {
+        if (!this.#isServing || this.#isStopAsked || this.#limitReached() !== null) return null;
+        const limit = this.#jobs.freeWithout(leaving) - this.#claiming;
+        if (limit <= 0) return null;
+        this.#claiming += limit;
+        return this.#request(limit);
+      },
+      putBack: (jobs) => void this.#putBack(jobs),
+      end: ({ limit }, claimed) => {
+        this.#claiming -= limit;
+        if (claimed.length > 0) this.#reserveFailures = 0;
+        void this.#take(claimed);
+      },
+    };
   }
 
   async #isEmpty(): Promise<boolean> {
