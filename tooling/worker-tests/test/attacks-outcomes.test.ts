@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faulty, isDeletion, type Fault, without } from '../src/faults.js';
+import { type Fault, faulty, isDeletion, without } from '../src/faults.js';
 import { gate, openStore, type TestStore, workerOn } from '../src/store.js';
 
 const wait = (store: TestStore, ms: number) => new Promise<void>((resolve) => store.time.after(ms, resolve));
