@@ -47,9 +47,9 @@ test.each([
     expect(report).toContain(`stopped by ${signal}: the rest was not measured`);
     expect(readdirSync(folder)).toEqual(['run.json']);
     const run = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'));
-    expect(run.measurements.map(({ outcome }: { outcome: object }) => outcome)).toEqual([
-      expect.objectContaining({ value: expect.any(Number) }),
-    ]);
+    const outcomes: { readonly value: unknown }[] = run.measurements.map(({ outcome }: { outcome: object }) => outcome);
+    expect(outcomes.length).toBeGreaterThan(0);
+    for (const { value } of outcomes) expect(value).toEqual(expect.any(Number));
     // Its group: the worker of a pickup ends by itself.
     await vi.waitFor(() => expect(() => process.kill(-pid, 0)).toThrow('ESRCH'), { timeout: 30_000, interval: 20 });
   },

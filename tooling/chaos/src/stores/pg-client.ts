@@ -27,8 +27,14 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function begin(pool: pg.Pool, driver: PgDriver, callTimeout: number): Promise<OpenTransaction> {
-  const client = await pool.connect();
-  client.on('error', ignore);
+  // By a callback: a promise tells of the client some microtasks after the pool let go of it, with nobody listening.
+  const client = await new Promise<pg.PoolClient>((resolve, reject) => {
+    pool.connect((error, taken) => {
+      if (taken === undefined) return reject(error);
+      taken.on('error', ignore);
+      resolve(taken);
+    });
+  });
   const giveBack = (error?: unknown) => {
     client.off('error', ignore);
     client.release(error instanceof Error ? error : false);
