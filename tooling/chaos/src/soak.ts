@@ -24,7 +24,7 @@ export interface SoakPlan {
   readonly seconds: number;
 }
 
-export interface SoakResult extends Flatness {
+interface SoakResult extends Flatness {
   readonly kills: number;
   readonly pushed: number;
 }
@@ -37,7 +37,7 @@ const WORKERS = { steady: 1, mortal: 2 };
  * A moderate load for a long time, with a kill every five seconds. One worker is never killed: its memory and listeners are
  * looked at. `faults` are what drifted, the promises that the checker found broken, and the processes that crashed.
  */
-export async function runSoak(store: ChaosStore, { seed, seconds }: SoakPlan): Promise<SoakResult> {
+async function runSoak(store: ChaosStore, { seed, seconds }: SoakPlan): Promise<SoakResult> {
   await using space = await store.open();
   const folder = mkdtempSync(join(tmpdir(), 'q-ledger-'));
   const notes = mkdtempSync(join(tmpdir(), 'q-vitals-'));
