@@ -18,7 +18,8 @@ export function statementTexts(names: { readonly table: string; readonly failedT
   const channel = `'${channelOf(names.table)}'`;
 
   // The candidates of a claim, and how they are claimed. `isExpired`: whether one that is claimed may be taken over.
-  const locked = (isExpired: string) => `locked AS MATERIALIZED (
+  // `before`: what has to have happened before any is locked.
+  const locked = ({ isExpired, before = 'true' }: { isExpired: string; before?: string }) => `locked AS MATERIALIZED (
         SELECT candidate.id, candidate.reserved_until IS NOT NULL AS reclaimed, row_number() OVER () AS place
         FROM (
           SELECT found.* FROM unnest($1::text[]) WITH ORDINALITY AS wanted(queue, place)
@@ -36,7 +37,8 @@ export function statementTexts(names: { readonly table: string; readonly failedT
                 AND id BETWEEN -9007199254740991 AND 9007199254740991
               ORDER BY available_at, id
               LIMIT $5::int
-              FOR UPDATE SKIP LOCKED) AS due) AS found
+              FOR UPDATE SKIP LOCKED) AS due
+          WHERE ${before}) AS found
           LIMIT $5::int) AS candidate)`;
   const claimLocked = `UPDATE ${jobs} AS job
       SET reserved_until = $3::timestamptz, reserved_by = $4::text, attempts = job.attempts + 1
@@ -107,17 +109,21 @@ export function statementTexts(names: { readonly table: string; readonly failedT
     // The rows are locked, so the guard of the UPDATE holds by itself; it is there because correctness rests on it alone.
     // A job taken over from an expired claim ends the batch before it, or is all of it ($6: whether it may be).
     claim: `
-      WITH ${locked('reserved_until <= $2::timestamptz')}
+      WITH ${locked({ isExpired: 'reserved_until <= $2::timestamptz' })}
       ${claimLocked}`,
 
     // The same, with a batch of claims deleted by the same statement. Both parts see the table as it was before: without the
     // exclusion a claim that is deleted here, though it has expired, would be a candidate, and its completion be lost.
+    // It deletes first: of two that had locked candidates, each could wait to delete what the other has locked.
     deleteAndClaim: `
       WITH deleted AS (
         DELETE FROM ${jobs} AS job USING unnest($7::bigint[], $8::bigint[]) AS claim(id, attempts)
         WHERE job.id = claim.id AND job.attempts = claim.attempts AND job.reserved_until IS NOT NULL
         RETURNING job.id, job.attempts),
-      ${locked('(reserved_until <= $2::timestamptz AND id <> ALL(ARRAY(SELECT id FROM deleted)))')},
+      ${locked({
+        isExpired: '(reserved_until <= $2::timestamptz AND id <> ALL(ARRAY(SELECT id FROM deleted)))',
+        before: '(SELECT count(*) FROM deleted) >= 0',
+      })},
       claimed AS (
       ${claimLocked})
       SELECT * FROM claimed

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PgDriver } from '../src/index.js';
-import { aJob, count, open, useDatabase, watched } from './fixtures.js';
+import { aJob, count, open, until, useDatabase, waiting, watched } from './fixtures.js';
 
 const database = useDatabase();
 
@@ -48,5 +48,23 @@ describe('a payload', () => {
     const payload = { text: '😀'.repeat(500_000) };
     await driver.push(aJob({ payload }));
     expect((await driver.reserve(['default'], 60, 'w'))?.payload).toStrictEqual(payload);
+  });
+});
+
+describe('a turnover', () => {
+  it('holds no job while it waits to delete another, so that two of them cannot wait for each other', async () => {
+    const { pool, driver } = await open(database.url());
+    const [held, next, last] = await driver.pushMany([aJob(), aJob(), aJob()]);
+    const claims = await driver.reserveMany(['default'], 1, 60, 'w');
+    const client = await pool.connect();
+    await client.query('BEGIN');
+    await client.query('SELECT FROM queue_jobs WHERE id = $1 FOR UPDATE', [held]);
+    const turnover = driver.deleteAndReserve(claims, ['default'], 1, 60, 'w');
+    await until('it waits', async () => (await waiting(pool)) === 1);
+    expect((await driver.reserve(['default'], 60, 'other'))?.id).toBe(next);
+    await client.query('ROLLBACK');
+    client.release();
+    const { lost, jobs } = await turnover;
+    expect([lost, jobs.map(({ id }) => id)]).toStrictEqual([[], [last]]);
   });
 });

@@ -95,6 +95,14 @@ export async function count(pool: pg.Pool, table = 'queue_jobs'): Promise<number
   return Number(rows[0]?.count);
 }
 
+/** How many sessions wait for a lock of another. */
+export async function waiting(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query(
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+  );
+  return rows[0]?.n;
+}
+
 /** The statements that a driver sends, and what connections it takes: a pool that takes notes. */
 export function watched(pool: pg.Pool): { readonly pool: pg.Pool; readonly sent: string[]; checkOuts(): number } {
   const sent: string[] = [];

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PgDriver } from '../src/index.js';
-import { aJob, count, open, until, useDatabase } from './fixtures.js';
+import { aJob, count, open, until, useDatabase, waiting } from './fixtures.js';
 
 const database = useDatabase();
 
@@ -22,14 +22,6 @@ async function openWithNotes(options: Parameters<typeof open>[1] = {}) {
     'DROP TABLE IF EXISTS notes; CREATE TABLE notes (id bigserial PRIMARY KEY, text text NOT NULL)',
   );
   return opened;
-}
-
-/** How many sessions wait for a lock right now. */
-async function waiting(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query(
-    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-  );
-  return rows[0]?.n;
 }
 
 async function refusalOf(call: Promise<unknown>): Promise<Error & { transactionLost?: true; code?: string }> {
