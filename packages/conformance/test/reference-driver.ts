@@ -62,12 +62,7 @@ export class ReferenceDriver extends ReferenceOperations implements Contract {
   }
 
   async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-    return this.take({
-      queues: kit.checkQueues(queues),
-      limit: 1,
-      timeout: kit.checkTimeout(timeout),
-      worker: kit.checkWorker(worker),
-    });
+    return this.take(kit.claimRequest(queues, 1, timeout, worker));
   }
 
   async delete(claim: Claim): Promise<boolean> {
@@ -91,12 +86,7 @@ export class ReferenceDriver extends ReferenceOperations implements Contract {
   }
 
   async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    return this.takeAll({
-      queues: kit.checkQueues(queues),
-      limit: kit.checkLimit(limit),
-      timeout: kit.checkTimeout(timeout),
-      worker: kit.checkWorker(worker),
-    });
+    return this.takeAll(kit.claimRequest(queues, limit, timeout, worker));
   }
 
   async deleteMany<C extends Claim>(claims: readonly C[]): Promise<C[]> {
@@ -118,12 +108,7 @@ export class ReferenceDriver extends ReferenceOperations implements Contract {
     timeout: number,
     worker: string,
   ): Promise<Turnover<C>> {
-    return this.turnOver(kit.checkClaims(claims), {
-      queues: kit.checkQueues(queues),
-      limit: kit.checkLimit(limit),
-      timeout: kit.checkTimeout(timeout),
-      worker: kit.checkWorker(worker),
-    });
+    return this.turnOver(kit.checkClaims(claims), kit.claimRequest(queues, limit, timeout, worker));
   }
 
   within(tx: MemoryTransaction): InTransaction {

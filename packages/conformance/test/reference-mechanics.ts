@@ -1,17 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Claim, ReservedJob } from '@q/core';
-import { CLAIM_ROUNDS, type EncodedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
+import { CLAIM_ROUNDS, type ClaimRequest, type EncodedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
 import { ReferenceRules } from './reference-rules.js';
 import type { MemoryTransaction, Row } from './reference-store.js';
-
-/** What a worker asks for, checked. */
-export interface ClaimRequest {
-  readonly queues: readonly string[];
-  readonly limit: number;
-  /** Seconds. */
-  readonly timeout: number;
-  readonly worker: string;
-}
 
 /**
  * How the rules are applied when others are at work too: between finding a row and changing it there is a round trip, so

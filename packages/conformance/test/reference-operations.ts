@@ -1,6 +1,6 @@
 import type { Claim, FailedJob, FailedSelection, JobState, QueueStats, ReservedJob, Turnover } from '@q/core';
-import type { EncodedJob } from '@q/core/driver-kit';
-import { type ClaimRequest, ReferenceMechanics } from './reference-mechanics.js';
+import type { ClaimRequest, EncodedJob } from '@q/core/driver-kit';
+import { ReferenceMechanics } from './reference-mechanics.js';
 import type { MemoryTransaction, Row } from './reference-store.js';
 
 /** What each method does once its arguments are checked; one method of this for each of the driver's. */

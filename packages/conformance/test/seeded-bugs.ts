@@ -1,8 +1,7 @@
 import type { Claim } from '@q/core';
-import type { EncodedJob } from '@q/core/driver-kit';
+import type { ClaimRequest, EncodedJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from './reference-driver.js';
 import type { DriverClass } from './reference-harness.js';
-import type { ClaimRequest } from './reference-mechanics.js';
 import type { Row } from './reference-store.js';
 
 /** A bug that the model has to find by itself. */

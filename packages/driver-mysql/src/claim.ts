@@ -1,5 +1,12 @@
 import type { Claim, ReservedJob } from '@q/core';
-import { CLAIM_ROUNDS, checkClaim, checkClaims, reservedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
+import {
+  CLAIM_ROUNDS,
+  type ClaimRequest,
+  checkClaim,
+  checkClaims,
+  reservedJob,
+  UNDECODABLE_PAYLOAD,
+} from '@q/core/driver-kit';
 import { chunksOf } from './chunks.js';
 import type { Connection } from './connection.js';
 import { isLostRace, lockNotHeld } from './errors.js';
@@ -7,15 +14,6 @@ import { checkStored } from './push.js';
 import { type CandidateRow, type MovedRow, nowStamp, stampAfter } from './rows.js';
 import type { Server } from './server-version.js';
 import type { Session } from './session.js';
-
-/** What a reserve asks for, checked. */
-export interface ClaimRequest {
-  readonly queues: readonly string[];
-  readonly limit: number;
-  /** Seconds. */
-  readonly timeout: number;
-  readonly worker: string;
-}
 
 type CandidateStatement = 'candidates' | 'candidatesSkippingLocked' | 'candidatesWaiting';
 

@@ -110,12 +110,16 @@ export class MysqlDriver
   }
 
   async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-    const [job = null] = await this.#claim(queues, 1, timeout, worker);
+    const [job = null] = await this.reserveMany(queues, 1, timeout, worker);
     return job;
   }
 
   async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    return this.#claim(queues, kit.checkLimit(limit), timeout, worker);
+    const request = kit.claimRequest(queues, limit, timeout, worker);
+    const jobs = request.queues.length === 0 ? [] : await claimJobs(this.#connection, this.#server, request);
+    this.#wakeups.reserved(request.worker, jobs.length === request.limit);
+    if (jobs.length === 0) await this.#stranded.look(this.#connection);
+    return jobs;
   }
 
   async delete(claim: Claim): Promise<boolean> {
@@ -255,19 +259,6 @@ export class MysqlDriver
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  async #claim(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    const request = {
-      queues: kit.checkQueues(queues),
-      limit,
-      timeout: kit.checkTimeout(timeout),
-      worker: kit.checkWorker(worker),
-    };
-    const jobs = request.queues.length === 0 ? [] : await claimJobs(this.#connection, this.#server, request);
-    this.#wakeups.reserved(request.worker, jobs.length === limit);
-    if (jobs.length === 0) await this.#stranded.look(this.#connection);
-    return jobs;
   }
 
   async #dropTables(): Promise<void> {

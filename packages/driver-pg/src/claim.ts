@@ -1,17 +1,15 @@
 import type { Claim, ReservedJob, Turnover } from '@q/core';
-import { CLAIM_ROUNDS, checkClaim, checkClaims, reservedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
+import {
+  CLAIM_ROUNDS,
+  type ClaimRequest,
+  checkClaim,
+  checkClaims,
+  reservedJob,
+  UNDECODABLE_PAYLOAD,
+} from '@q/core/driver-kit';
 import type { Connection } from './connection.js';
 import { type ActedRow, type ClaimedRow, type LostRow, nowStamp, stampAfter } from './rows.js';
 import type { Session, Value } from './session.js';
-
-/** What a reserve asks for, checked. */
-export interface ClaimRequest {
-  readonly queues: readonly string[];
-  readonly limit: number;
-  /** Seconds. */
-  readonly timeout: number;
-  readonly worker: string;
-}
 
 // What a limit may be in SQL, where 1 is added to it.
 const MAX_LIMIT = 2_147_483_646;

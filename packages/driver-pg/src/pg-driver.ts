@@ -25,15 +25,7 @@ import type {
   Turnover,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
-import {
-  actOnClaim,
-  actOnClaims,
-  type ClaimRequest,
-  claimJobs,
-  deleteAndClaim,
-  deleteClaims,
-  failClaim,
-} from './claim.js';
+import { actOnClaim, actOnClaims, claimJobs, deleteAndClaim, deleteClaims, failClaim } from './claim.js';
 import { checkPool, type PgPool, type PgTransaction } from './client.js';
 import { Connection } from './connection.js';
 import { diagnose } from './diagnosis.js';
@@ -133,7 +125,7 @@ export class PgDriver
   }
 
   async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    const request = claimRequest(queues, limit, timeout, worker);
+    const request = kit.claimRequest(queues, limit, timeout, worker);
     return this.#connection.run(async (session, now) => {
       const jobs = await claimJobs(session, request, now);
       if (jobs.length === 0) await this.#stranded.look(session);
@@ -158,7 +150,7 @@ export class PgDriver
     timeout: number,
     worker: string,
   ): Promise<Turnover<C>> {
-    return deleteAndClaim(this.#connection, claims, claimRequest(queues, limit, timeout, worker));
+    return deleteAndClaim(this.#connection, claims, kit.claimRequest(queues, limit, timeout, worker));
   }
 
   async release(claim: Claim, delay: number, error: string): Promise<boolean> {
@@ -294,14 +286,4 @@ export class PgDriver
     });
     await this.close();
   }
-}
-
-/** What a reserve asks for, checked. */
-function claimRequest(queues: readonly string[], limit: number, timeout: number, worker: string): ClaimRequest {
-  return {
-    queues: kit.checkQueues(queues),
-    limit: kit.checkLimit(limit),
-    timeout: kit.checkTimeout(timeout),
-    worker: kit.checkWorker(worker),
-  };
 }

@@ -2,6 +2,7 @@ import type { ReservedJob } from '@q/core';
 import {
   CLAIM_ROUNDS,
   type ClaimedRow,
+  type ClaimRequest,
   reservedJob,
   secondsAfter,
   secondsAt,
@@ -11,15 +12,6 @@ import type { Context } from './context.js';
 import { CLAIMS_AT_ONCE, failClaim } from './finish.js';
 import { handleOf } from './keys.js';
 import { listOf, rowsOf, textsOf } from './replies.js';
-
-/** What a reserve asks for, checked. */
-export interface ClaimRequest {
-  readonly queues: readonly string[];
-  readonly limit: number;
-  /** Seconds. */
-  readonly timeout: number;
-  readonly worker: string;
-}
 
 /** Claims up to `limit` jobs. Payloads that do not decode are failed on the spot, and others claimed in their place. */
 export async function claimJobs(context: Context, request: ClaimRequest): Promise<ReservedJob[]> {

@@ -83,12 +83,15 @@ export class RedisDriver
   }
 
   async reserve(queues: readonly string[], timeout: number, worker: string): Promise<ReservedJob | null> {
-    const [job = null] = await this.#claim(queues, 1, timeout, worker);
+    const [job = null] = await this.reserveMany(queues, 1, timeout, worker);
     return job;
   }
 
   async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    return this.#claim(queues, kit.checkLimit(limit), timeout, worker);
+    const request = kit.claimRequest(queues, limit, timeout, worker);
+    const jobs = await claimJobs(this.#context, request);
+    this.#wakeups.reserved({ isSated: jobs.length === request.limit });
+    return jobs;
   }
 
   async delete(claim: Claim): Promise<boolean> {
@@ -167,18 +170,6 @@ export class RedisDriver
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  async #claim(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    const request = {
-      queues: kit.checkQueues(queues),
-      limit,
-      timeout: kit.checkTimeout(timeout),
-      worker: kit.checkWorker(worker),
-    };
-    const jobs = await claimJobs(this.#context, request);
-    this.#wakeups.reserved({ isSated: jobs.length === limit });
-    return jobs;
   }
 
   /** Deletes everything under the prefix, and closes. */

@@ -1,18 +1,16 @@
 import type { Claim, QueueWarning, ReservedJob, Turnover } from '@q/core';
-import { CLAIM_ROUNDS, checkClaim, checkClaims, reservedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
+import {
+  CLAIM_ROUNDS,
+  type ClaimRequest,
+  checkClaim,
+  checkClaims,
+  reservedJob,
+  UNDECODABLE_PAYLOAD,
+} from '@q/core/driver-kit';
 import type { Connection } from './connection.js';
 import type { SettledSqliteOptions } from './options.js';
 import type { PreparedStatements } from './prepared.js';
 import { type CandidateRow, nowStamp, stampAfter } from './rows.js';
-
-/** What a reserve asks for, checked. */
-export interface ClaimRequest {
-  readonly queues: readonly string[];
-  readonly limit: number;
-  /** Seconds. */
-  readonly timeout: number;
-  readonly worker: string;
-}
 
 /**
  * Claims up to `limit` jobs. Looks first without the write lock, so idle workers are in nobody's way. Warns of rows that

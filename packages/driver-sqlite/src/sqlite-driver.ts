@@ -26,7 +26,7 @@ import type {
   Turnover,
 } from '@q/core';
 import * as kit from '@q/core/driver-kit';
-import { actOnClaims, type ClaimRequest, claimJobs, deleteAndClaim, deleteClaim, failClaim } from './claim.js';
+import { actOnClaims, claimJobs, deleteAndClaim, deleteClaim, failClaim } from './claim.js';
 import { Connection } from './connection.js';
 import { checkDatabase, type SqliteDatabase } from './database.js';
 import { diagnose } from './diagnosis.js';
@@ -122,7 +122,7 @@ export class SqliteDriver
   }
 
   async reserveMany(queues: readonly string[], limit: number, timeout: number, worker: string): Promise<ReservedJob[]> {
-    return claimJobs(this.#connection, claimRequest(queues, limit, timeout, worker), this.#options);
+    return claimJobs(this.#connection, kit.claimRequest(queues, limit, timeout, worker), this.#options);
   }
 
   async delete(claim: Claim): Promise<boolean> {
@@ -140,7 +140,7 @@ export class SqliteDriver
     timeout: number,
     worker: string,
   ): Promise<Turnover<C>> {
-    return deleteAndClaim(this.#connection, claims, claimRequest(queues, limit, timeout, worker));
+    return deleteAndClaim(this.#connection, claims, kit.claimRequest(queues, limit, timeout, worker));
   }
 
   async release(claim: Claim, delay: number, error: string): Promise<boolean> {
@@ -255,14 +255,4 @@ export class SqliteDriver
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-}
-
-/** What a reserve asks for, checked. */
-function claimRequest(queues: readonly string[], limit: number, timeout: number, worker: string): ClaimRequest {
-  return {
-    queues: kit.checkQueues(queues),
-    limit: kit.checkLimit(limit),
-    timeout: kit.checkTimeout(timeout),
-    worker: kit.checkWorker(worker),
-  };
 }

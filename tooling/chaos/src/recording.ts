@@ -1,4 +1,4 @@
-import type { Claim, InTransaction, ReservedJob } from '@q/core';
+import { type Claim, hasTurnover, type InTransaction, type QueueTurnover, type ReservedJob } from '@q/core';
 import type { Closing, Ledger } from './ledger.js';
 import { monotonicMs } from './ledger.js';
 import type { ChaosDriver } from './stores/client.js';
@@ -94,30 +94,18 @@ function closed(ledger: Ledger, { id, attempts }: Claim, by: Closing, acted: boo
 }
 
 /** Of a driver that deletes and claims in one call: what it claims there would otherwise start without a claim. */
-function turnover(driver: ChaosDriver & Partial<Turnover>, ledger: Ledger) {
-  if (driver.deleteAndReserve === undefined) return {};
-  const turnOver = driver.deleteAndReserve.bind(driver);
+function turnover(driver: ChaosDriver, ledger: Ledger): Partial<QueueTurnover> {
+  if (!hasTurnover(driver)) return {};
   return {
-    async deleteAndReserve(...[claims, queues, limit, timeout, worker]: Parameters<typeof turnOver>) {
+    async deleteAndReserve(claims, queues, limit, timeout, worker) {
       for (const claim of claims) closing(ledger, claim, 'delete');
       const askedMs = monotonicMs();
-      const answer = await turnOver(claims, queues, limit, timeout, worker);
+      const answer = await driver.deleteAndReserve(claims, queues, limit, timeout, worker);
       for (const claim of claims) closed(ledger, claim, 'delete', !answer.lost.includes(claim));
       claimed(ledger, answer.jobs, askedMs, timeout);
       return answer;
     },
   };
-}
-
-/** The ability, as far as it is recorded. */
-interface Turnover {
-  deleteAndReserve(
-    claims: readonly Claim[],
-    queues: readonly string[],
-    limit: number,
-    timeout: number,
-    worker: string,
-  ): Promise<{ readonly lost: readonly Claim[]; readonly jobs: readonly ReservedJob[] }>;
 }
 
 function recordingWithin(jobs: InTransaction, ledger: Ledger): InTransaction {

@@ -162,6 +162,7 @@ describe('nothing is left of a run that was hurried', () => {
   for (const end of ['acts', 'fails'] as const) {
     for (const [what, method, handle] of [
       ['deletion', 'delete', () => {}],
+      ['turnover', 'deleteAndReserve', () => {}],
       ['retry', 'release', () => Promise.reject(new Error('boom'))],
       ['putting back', 'release', forever],
     ] as const) {
@@ -169,7 +170,7 @@ describe('nothing is left of a run that was hurried', () => {
         await using store = await openStore();
         const id = await store.push('a');
         const { opened, open } = gate();
-        const slow = replacing(without(store.driver, ['deleteAndReserve']), {
+        const slow = replacing(method === 'delete' ? without(store.driver, ['deleteAndReserve']) : store.driver, {
           [method]: async (real, ...args) => {
             await opened;
             if (end === 'fails') throw new Error('the connection is gone');

@@ -1,6 +1,6 @@
 import type { Claim, InTransaction, ReservedJob } from '@q/core';
+import type { ClaimRequest } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
-import type { ClaimRequest } from '../reference-mechanics.js';
 import type { MemoryTransaction } from '../reference-store.js';
 import { careless, isQueue, type Mutant, mutant } from './mutant.js';
 

@@ -1,6 +1,6 @@
 import type { Claim, NewJob, ReservedJob } from '@q/core';
+import type { ClaimRequest } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
-import type { ClaimRequest } from '../reference-mechanics.js';
 import type { Row } from '../reference-store.js';
 import { type Mutant, mutant, only } from './mutant.js';
 

@@ -1,8 +1,13 @@
 import type { ReservedJob } from '@q/core';
-import { CLAIM_ROUNDS, decodePayload, type EncodedJob, UNDECODABLE_PAYLOAD } from '@q/core/driver-kit';
+import {
+  CLAIM_ROUNDS,
+  type ClaimRequest,
+  decodePayload,
+  type EncodedJob,
+  UNDECODABLE_PAYLOAD,
+} from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import { type DriverClass, referenceHarness } from '../reference-harness.js';
-import type { ClaimRequest } from '../reference-mechanics.js';
 import type { Row } from '../reference-store.js';
 import { type Mutant, mutant, only } from './mutant.js';
 

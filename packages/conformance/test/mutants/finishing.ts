@@ -1,8 +1,7 @@
 import type { Claim, ReservedJob } from '@q/core';
-import { trimErrorText } from '@q/core/driver-kit';
+import { type ClaimRequest, trimErrorText } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import type { DriverClass } from '../reference-harness.js';
-import type { ClaimRequest } from '../reference-mechanics.js';
 import type { Row } from '../reference-store.js';
 import { type Mutant, mutant, only } from './mutant.js';
 

@@ -1,8 +1,7 @@
 import type { NewJob, ReservedJob } from '@q/core';
-import { type EncodedJob, encodeJob } from '@q/core/driver-kit';
+import { type ClaimRequest, type EncodedJob, encodeJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import { type DriverClass, referenceHarness } from '../reference-harness.js';
-import type { ClaimRequest } from '../reference-mechanics.js';
 import type { MemoryStore, Row } from '../reference-store.js';
 import { encoding, type Mutant, mutant, only, refuse } from './mutant.js';
 

@@ -1,8 +1,7 @@
 import type { ReservedJob } from '@q/core';
-import type { EncodedJob } from '@q/core/driver-kit';
+import type { ClaimRequest, EncodedJob } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
 import type { DriverClass } from '../reference-harness.js';
-import type { ClaimRequest } from '../reference-mechanics.js';
 import type { Row } from '../reference-store.js';
 import { Doers, type Mutant, mutant, only } from './mutant.js';
 

@@ -1,7 +1,6 @@
 import type { Claim, NewJob, ReservedJob, Turnover } from '@q/core';
-import { CLAIM_ROUNDS } from '@q/core/driver-kit';
+import { CLAIM_ROUNDS, type ClaimRequest } from '@q/core/driver-kit';
 import { ReferenceDriver } from '../reference-driver.js';
-import type { ClaimRequest } from '../reference-mechanics.js';
 import type { Row } from '../reference-store.js';
 import { careless, type Mutant, mutant, only } from './mutant.js';
 

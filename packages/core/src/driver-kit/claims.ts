@@ -1,6 +1,6 @@
 import type { Claim, ReservedJob } from '../driver.js';
 import { QueueError } from '../errors.js';
-import { checkInteger, kindOf } from '../limits.js';
+import { checkInteger, checkLimit, checkQueues, checkTimeout, checkWorker, kindOf } from '../limits.js';
 import { decodePayload } from '../payload.js';
 
 /**
@@ -8,6 +8,25 @@ import { decodePayload } from '../payload.js';
  * up one round and goes on. Bounded, so that a queue of broken rows cannot hold a worker for ever.
  */
 export const CLAIM_ROUNDS = 5;
+
+/** What a reserve asks for, checked. */
+export interface ClaimRequest {
+  readonly queues: readonly string[];
+  readonly limit: number;
+  /** Seconds. */
+  readonly timeout: number;
+  readonly worker: string;
+}
+
+/** What a reserve was called with, checked. Throws `invalid_text`, `invalid_number` or `invalid_option`. */
+export function claimRequest(queues: readonly string[], limit: number, timeout: number, worker: string): ClaimRequest {
+  return {
+    queues: checkQueues(queues),
+    limit: checkLimit(limit),
+    timeout: checkTimeout(timeout),
+    worker: checkWorker(worker),
+  };
+}
 
 /** A claimed row as a store gives it, in the contract's words. */
 export interface ClaimedRow {

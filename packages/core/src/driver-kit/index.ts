@@ -26,7 +26,15 @@ export {
   MAX_PAYLOAD_DEPTH,
   UNDECODABLE_PAYLOAD,
 } from '../payload.js';
-export { CLAIM_ROUNDS, type ClaimedRow, checkClaim, checkClaims, reservedJob } from './claims.js';
+export {
+  CLAIM_ROUNDS,
+  type ClaimedRow,
+  type ClaimRequest,
+  checkClaim,
+  checkClaims,
+  claimRequest,
+  reservedJob,
+} from './claims.js';
 export { clockFinding } from './clock-finding.js';
 export { MAX_ERROR_BYTES, trimErrorText } from './error-text.js';
 export { type EncodedJob, encodeJob, encodeJobs } from './new-job.js';

@@ -49,8 +49,7 @@ export class DriverCalls {
         : async () => checkReserved(listOf(await driver.reserve(queues, seconds, worker)));
     const deadlineMs = Math.min(this.#deadlineMs, seconds * 1000);
     const jobs = await this.#within('reserve', call, onUnwanted, deadlineMs);
-    if (jobs.length > limit) onUnwanted(jobs.slice(limit));
-    return jobs.slice(0, limit).map((job) => ({ job, claimedAtMs }));
+    return wantedOf(jobs, { limit, claimedAtMs, onUnwanted });
   }
 
   /** Whether claims can be deleted and others made in one call. */
@@ -76,8 +75,7 @@ export class DriverCalls {
       ({ jobs }) => onUnwanted(jobs),
       Math.min(this.#deadlineMs, seconds * 1000),
     );
-    if (jobs.length > limit) onUnwanted(jobs.slice(limit));
-    return { lost, claimed: jobs.slice(0, limit).map((job) => ({ job, claimedAtMs })) };
+    return { lost, claimed: wantedOf(jobs, { limit, claimedAtMs, onUnwanted }) };
   }
 
   /** Deletes and resolves to the claims that were lost. */
@@ -160,6 +158,19 @@ export class DriverCalls {
 
 function listOf(job: ReservedJob | null | undefined): ReservedJob[] {
   return job === null || job === undefined ? [] : [job];
+}
+
+/** The claims that were asked for; what a driver gives beyond them goes back. */
+function wantedOf(
+  jobs: readonly ReservedJob[],
+  {
+    limit,
+    claimedAtMs,
+    onUnwanted,
+  }: { limit: number; claimedAtMs: number; onUnwanted: (jobs: readonly ReservedJob[]) => void },
+): Claimed[] {
+  if (jobs.length > limit) onUnwanted(jobs.slice(limit));
+  return jobs.slice(0, limit).map((job) => ({ job, claimedAtMs }));
 }
 
 /** What a driver of another hand gives is looked at once, here: further on, a job that is none would end the run. */
