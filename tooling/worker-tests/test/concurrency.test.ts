@@ -116,6 +116,23 @@ describe('a worker with several slots', () => {
     }
   });
 
+  it('claims nothing after a stop either while a look is still under way', async () => {
+    await using store = await openStore();
+    await store.push('a');
+    const { driver, calls } = faulty(store.driver, (method) => (method === 'reserve' ? 'hangs' : null));
+    const { worker, told } = workerOn(store, { a: () => wait(store, 300) }, { driver, concurrency: 2 });
+    const run = worker.run();
+    await store.time.advance(100);
+    expect(calls.get('reserve')).toBe(1); // for the second slot
+    await store.push('a');
+    void worker.stop();
+    await store.time.advance(60_000);
+    expect(await run).toBe(0);
+    expect(told('job_done')).toHaveLength(1);
+    expect(calls.get('deleteAndReserve')).toBeUndefined();
+    expect(store.rows()).toMatchObject([{ attempts: 0 }]);
+  });
+
   it('runs a job once whose completion acted, though its answer, and the claims in it, were lost', async () => {
     await using store = await openStore();
     for (let n = 0; n < 4; n += 1) await store.push('a');
